@@ -1,0 +1,41 @@
+# session-search: `make demo` shows it, `make test` proves it.
+
+.PHONY: help demo test test-long loadable lint test-rust test-loadable bench clean
+help: ## these lines
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
+
+LIBRARY := dist/session_search.so
+PYTHON := /usr/bin/python3
+
+demo: setup-demo loadable ## build, open an OpenClaw database, search it
+	@scripts/demo.sh
+
+test: setup-test lint test-rust test-loadable ## everything
+
+test-long: setup-test loadable ## what takes long: large databases, many random histories
+	scripts/test_long.sh
+
+loadable: ## the loadable extension: dist/session_search.so
+	cargo rustc --quiet --release --locked --lib --features loadable --crate-type cdylib
+	@mkdir -p dist && install -m 644 target/release/libsession_search.so $(LIBRARY)
+
+lint: ## formatting and clippy, both builds
+	cargo fmt --check
+	cargo clippy --quiet --locked --all-targets --features bundled -- -D warnings
+	cargo clippy --quiet --locked --lib --features loadable -- -D warnings
+
+test-rust: ## the Rust suites
+	cargo test --locked --features bundled
+
+test-loadable: loadable ## the built extension in the sqlite3 shell, Python and Node
+	$(PYTHON) -m unittest discover --start-directory tests/loadable --pattern 'test_*.py'
+	target/hosts/node --test tests/loadable/
+
+clean: ## remove everything that was built
+	rm -rf target dist
+
+.PHONY: setup-demo setup-test
+setup-demo:
+	@scripts/setup.sh demo
+setup-test:
+	@scripts/setup.sh test

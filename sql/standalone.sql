@@ -1,0 +1,20 @@
+-- For a new application: the tables of the adapter `standalone`. Keep transcripts in them and they can be searched.
+-- An event is a JSON text (or one zstd frame of it) in the shape that OpenClaw writes; `created_at` is in milliseconds since 1970.
+CREATE TABLE sessions(
+  session_id TEXT PRIMARY KEY NOT NULL,
+  session_key TEXT NOT NULL,
+  agent_id TEXT,
+  parent_session_key TEXT,
+  spawned_by TEXT,
+  owner_session_key TEXT,
+  archived_at INTEGER,
+  created_at INTEGER NOT NULL
+);
+CREATE INDEX sessions_session_key ON sessions(session_key);
+CREATE TABLE transcript_events(
+  session_id TEXT NOT NULL REFERENCES sessions(session_id) ON DELETE CASCADE,
+  seq INTEGER NOT NULL,
+  event_json NOT NULL,
+  created_at INTEGER NOT NULL,
+  PRIMARY KEY(session_id, seq)
+);

@@ -1,0 +1,7 @@
+-- The transcripts of a database made by standalone.sql. It keeps no stamp of its own, so the content is the stamp.
+SELECT
+  s.session_id, s.session_key, s.agent_id, s.parent_session_key, s.spawned_by, s.owner_session_key,
+  0 AS superseded,
+  (SELECT count(*) FROM transcript_events e WHERE e.session_id = s.session_id) AS events,
+  (SELECT session_search_stamp(e.seq, e.event_json, e.created_at) FROM transcript_events e WHERE e.session_id = s.session_id) AS stamp
+FROM sessions s

@@ -1,0 +1,75 @@
+//! The one error type. Every wording that a person can meet is made here or passed through here.
+//!
+//! Texts are lower case, have no full stop, say what was expected and what came, and never quote a message or a secret.
+
+use std::fmt;
+
+/// Why a call failed. The text is complete: it names the function and says what to do.
+#[derive(Debug)]
+pub struct Error(Kind);
+
+/// What a call of this crate gives.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+#[derive(Debug)]
+enum Kind {
+    /// The caller gave something that cannot be used.
+    Input(String),
+    /// What is needed is not there: no host opened, a file that is not a transcript database, an index of another format.
+    State(String),
+    /// SQLite refused.
+    Sqlite { doing: &'static str, source: rusqlite::Error },
+}
+
+impl Error {
+    /// The caller gave something that cannot be used: `text` says what was expected and what came.
+    pub(crate) fn input(text: impl Into<String>) -> Self {
+        Self(Kind::Input(text.into()))
+    }
+
+    /// What is needed is not there: `text` says what is missing and how to get it.
+    pub(crate) fn state(text: impl Into<String>) -> Self {
+        Self(Kind::State(text.into()))
+    }
+
+    /// Argument `n` (from 1) of `function` has the wrong type or value.
+    pub(crate) fn argument(function: &str, n: usize, name: &str, expected: &str, got: &str) -> Self {
+        Self::input(format!("{function}: argument {n} ({name}) must be {expected}, got {got}"))
+    }
+
+    /// Key `key` of an options object has the wrong type or value.
+    pub(crate) fn option(key: &str, expected: &str, got: &str) -> Self {
+        Self::input(format!("option {key} must be {expected}, got {got}"))
+    }
+
+    /// SQLite refused while we were `doing` something (a present participle with its object: `reading the host database`).
+    pub(crate) fn sqlite(doing: &'static str, source: rusqlite::Error) -> Self {
+        Self(Kind::Sqlite { doing, source })
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            Kind::Input(text) | Kind::State(text) => f.write_str(text),
+            Kind::Sqlite { doing, source } => write!(f, "session_search: {source} while {doing}"),
+        }
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match &self.0 {
+            Kind::Sqlite { source, .. } => Some(source),
+            Kind::Input(_) | Kind::State(_) => None,
+        }
+    }
+}
+
+/// A given value as an error shows it: the first 60 characters.
+pub(crate) fn shortened(value: &str) -> String {
+    match value.char_indices().nth(60) {
+        Some((end, _)) => format!("{}…", value.get(..end).unwrap_or_default()),
+        None => value.to_owned(),
+    }
+}

@@ -1,0 +1,335 @@
+//! FTS5: the tokenizer `session_search` and the auxiliary function `session_search_excerpt`, as FTS5's C interface wants them.
+//!
+//! Every callback checks what it got, makes slices of it and runs safe code behind a panic guard. FTS5 may hand over a null text
+//! of length 0. Tested by `tests/fts5.rs` and `tests/loadable`.
+
+use std::ffi::{CStr, c_char, c_int, c_void};
+use std::ops::Range;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::{ptr, slice};
+
+use rusqlite::types::ToSqlOutput;
+use rusqlite::{Connection, ffi};
+
+use crate::error::{Error, Result};
+use crate::excerpt::excerpt;
+use crate::redact::Redacted;
+use crate::tokenizer::{Token, Tokenizer};
+
+/// The name of the tokenizer.
+pub(crate) const TOKENIZER: &CStr = c"session_search";
+/// The name of the auxiliary function. FTS5 takes a name for every arity, so it must not be that of a scalar function.
+pub(crate) const EXCERPT: &CStr = c"session_search_excerpt";
+
+/// FTS5's interface on one connection.
+pub(crate) struct Api(*mut ffi::fts5_api);
+
+impl Api {
+    /// Asks FTS5 for its interface, without reading a page of the database where SQLite allows it.
+    pub(crate) fn find(conn: &Connection) -> Result<Self> {
+        let mut api: *mut ffi::fts5_api = ptr::null_mut();
+        let asked = conn.query_row("SELECT fts5(?1)", [pointer(&mut api)], |_| Ok(()));
+        if asked.is_err() {
+            // Newer SQLite reads the schema before any SELECT, which fails on a locked or encrypted file. VACUUM INTO evaluates its
+            // argument first, and then refuses the NULL that fts5() returns before it touches anything.
+            let _ = conn.execute("VACUUM INTO fts5(?1)", [pointer(&mut api)]);
+        }
+        if api.is_null() {
+            return Err(Error::state("session_search needs a SQLite with FTS5, this one has none"));
+        }
+        Ok(Self(api))
+    }
+
+    /// Registers the tokenizer and the auxiliary function.
+    pub(crate) fn register(&self) -> Result<()> {
+        // SAFETY: the pointer came from FTS5 on this connection and lives as long as it.
+        let api = unsafe { &*self.0 };
+        let (Some(create_tokenizer), Some(create_function)) = (api.xCreateTokenizer, api.xCreateFunction) else {
+            return Err(Error::state("session_search needs FTS5 version 2 or newer, this one is older"));
+        };
+        let mut tokenizer = ffi::fts5_tokenizer { xCreate: Some(x_create), xDelete: Some(x_delete), xTokenize: Some(x_tokenize) };
+        // SAFETY: FTS5 copies the name and the struct; there is no user data.
+        let code = unsafe { create_tokenizer(self.0, TOKENIZER.as_ptr(), ptr::null_mut(), &raw mut tokenizer, None) };
+        if code != ffi::SQLITE_OK {
+            return Err(Error::state(format!("session_search: FTS5 refused the tokenizer (SQLite error {code})")));
+        }
+        // SAFETY: FTS5 copies the name; there is no user data.
+        let code = unsafe { create_function(self.0, EXCERPT.as_ptr(), ptr::null_mut(), Some(x_excerpt), None) };
+        if code != ffi::SQLITE_OK {
+            return Err(Error::state(format!("session_search: FTS5 refused the auxiliary function (SQLite error {code})")));
+        }
+        Ok(())
+    }
+}
+
+/// The place for FTS5's answer, as the pointer value that `fts5()` expects.
+fn pointer(api: &mut *mut ffi::fts5_api) -> ToSqlOutput<'_> {
+    ToSqlOutput::Pointer((ptr::from_mut(api).cast(), c"fts5_api_ptr", None))
+}
+
+/// The bytes of a text from C. `None` where a length comes without a text.
+///
+/// # Safety
+/// `text` is null or points to `length` bytes that live and stay unchanged for `'a`.
+unsafe fn bytes<'a>(text: *const c_char, length: c_int) -> Option<&'a [u8]> {
+    match usize::try_from(length) {
+        Ok(0) => Some(&[]),
+        // SAFETY: not null, and the caller vouches for the length.
+        Ok(length) if !text.is_null() => Some(unsafe { slice::from_raw_parts(text.cast(), length) }),
+        _ => None,
+    }
+}
+
+unsafe extern "C" fn x_create(_: *mut c_void, arguments: *mut *const c_char, count: c_int, out: *mut *mut ffi::Fts5Tokenizer) -> c_int {
+    let Ok(count) = usize::try_from(count) else { return ffi::SQLITE_MISUSE };
+    if out.is_null() || (count > 0 && arguments.is_null()) {
+        return ffi::SQLITE_MISUSE;
+    }
+    let arguments: &[*const c_char] = if count == 0 {
+        &[]
+    } else {
+        // SAFETY: FTS5 gives `count` arguments.
+        unsafe { slice::from_raw_parts(arguments, count) }
+    };
+    let create = || {
+        let texts = arguments.iter().map(|&argument| {
+            // SAFETY: each argument is a C string of FTS5's.
+            let text = if argument.is_null() { c"" } else { unsafe { CStr::from_ptr(argument) } };
+            text.to_string_lossy()
+        });
+        let texts: Vec<_> = texts.collect();
+        Tokenizer::from_args(texts.iter().map(AsRef::as_ref))
+    };
+    match catch_unwind(AssertUnwindSafe(create)) {
+        Ok(Ok(tokenizer)) => {
+            let tokenizer = Box::into_raw(Box::new(tokenizer)).cast();
+            // SAFETY: checked for null above.
+            unsafe { out.write(tokenizer) };
+            ffi::SQLITE_OK
+        }
+        // FTS5 has no way to pass on a text ("error in tokenizer constructor"); SQLite's log has.
+        Ok(Err(error)) => {
+            rusqlite::trace::log(ffi::SQLITE_ERROR, &error.to_string().replace('\0', " "));
+            ffi::SQLITE_ERROR
+        }
+        Err(_) => ffi::SQLITE_ERROR,
+    }
+}
+
+unsafe extern "C" fn x_delete(tokenizer: *mut ffi::Fts5Tokenizer) {
+    if !tokenizer.is_null() {
+        // SAFETY: made by `x_create`, deleted once.
+        drop(unsafe { Box::from_raw(tokenizer.cast::<Tokenizer>()) });
+    }
+}
+
+type XToken = unsafe extern "C" fn(*mut c_void, c_int, *const c_char, c_int, c_int, c_int) -> c_int;
+
+unsafe extern "C" fn x_tokenize(
+    tokenizer: *mut ffi::Fts5Tokenizer,
+    context: *mut c_void,
+    _flags: c_int,
+    text: *const c_char,
+    length: c_int,
+    x_token: Option<XToken>,
+) -> c_int {
+    // SAFETY: null or made by `x_create`, and not deleted while it is in use.
+    let tokenizer = unsafe { tokenizer.cast::<Tokenizer>().as_ref() };
+    // SAFETY: FTS5's text lives for the call.
+    let text = unsafe { bytes(text, length) };
+    let (Some(tokenizer), Some(text), Some(x_token)) = (tokenizer, text, x_token) else { return ffi::SQLITE_MISUSE };
+    let emit = |token: Token<'_>| {
+        let (Ok(size), Ok(start), Ok(end)) = (c_int::try_from(token.text.len()), c_int::try_from(token.start), c_int::try_from(token.end))
+        else {
+            return Err(ffi::SQLITE_TOOBIG);
+        };
+        // SAFETY: FTS5's own callback with FTS5's own context; it copies the token.
+        let code = unsafe { x_token(context, 0, token.text.as_ptr().cast(), size, start, end) };
+        if code == ffi::SQLITE_OK { Ok(()) } else { Err(code) }
+    };
+    match catch_unwind(AssertUnwindSafe(|| tokenizer.tokenize(text, emit))) {
+        Ok(Ok(())) => ffi::SQLITE_OK,
+        Ok(Err(code)) => code,
+        Err(_) => ffi::SQLITE_ERROR,
+    }
+}
+
+/// The query and the row that FTS5 is at, for the time of one call.
+struct Row {
+    api: *const ffi::Fts5ExtensionApi,
+    context: *mut ffi::Fts5Context,
+}
+
+/// A match of a phrase: the column, and the positions of its tokens.
+struct Instance {
+    column: c_int,
+    tokens: Range<usize>,
+}
+
+impl Row {
+    fn api(&self) -> &ffi::Fts5ExtensionApi {
+        // SAFETY: valid for the time of the call; `Row` does not outlive it.
+        unsafe { &*self.api }
+    }
+
+    /// All matches of the row, in order of position.
+    fn instances(&self) -> Result<Vec<Instance>, c_int> {
+        let api = self.api();
+        let (Some(count), Some(instance), Some(phrase_size)) = (api.xInstCount, api.xInst, api.xPhraseSize) else {
+            return Err(ffi::SQLITE_ERROR);
+        };
+        let mut n = 0;
+        // SAFETY: FTS5's own function and context.
+        ok(unsafe { count(self.context, &raw mut n) })?;
+        let mut all = Vec::new();
+        for i in 0..n {
+            let (mut phrase, mut column, mut position) = (0, 0, 0);
+            // SAFETY: `i` is below the count; three places to write to.
+            ok(unsafe { instance(self.context, i, &raw mut phrase, &raw mut column, &raw mut position) })?;
+            // SAFETY: a phrase number that FTS5 gave.
+            let size = unsafe { phrase_size(self.context, phrase) };
+            if let (Ok(start), Ok(size)) = (usize::try_from(position), usize::try_from(size)) {
+                all.push(Instance { column, tokens: start..start + size });
+            }
+        }
+        Ok(all)
+    }
+
+    /// How many tokens the row has in a column.
+    fn column_size(&self, column: c_int) -> Result<usize, c_int> {
+        let size = self.api().xColumnSize.ok_or(ffi::SQLITE_ERROR)?;
+        let mut tokens = 0;
+        // SAFETY: FTS5's own function and context; FTS5 checks the column.
+        ok(unsafe { size(self.context, column, &raw mut tokens) })?;
+        Ok(usize::try_from(tokens).unwrap_or(0))
+    }
+
+    /// The byte ranges of the tokens of `text`, by the tokenizer of the table.
+    fn tokens(&self, text: &str, offset: usize, into: &mut Vec<Range<usize>>) -> Result<(), c_int> {
+        let tokenize = self.api().xTokenize.ok_or(ffi::SQLITE_ERROR)?;
+        let length = c_int::try_from(text.len()).map_err(|_| ffi::SQLITE_TOOBIG)?;
+        let mut found = Found { offset, tokens: into };
+        // SAFETY: the text lives for the call, and `on_token` gets the `Found` that it expects.
+        ok(unsafe { tokenize(self.context, text.as_ptr().cast(), length, ptr::from_mut(&mut found).cast(), Some(on_token)) })
+    }
+}
+
+fn ok(code: c_int) -> Result<(), c_int> {
+    if code == ffi::SQLITE_OK { Ok(()) } else { Err(code) }
+}
+
+struct Found<'v> {
+    offset: usize,
+    tokens: &'v mut Vec<Range<usize>>,
+}
+
+unsafe extern "C" fn on_token(found: *mut c_void, flags: c_int, _: *const c_char, _: c_int, start: c_int, end: c_int) -> c_int {
+    // SAFETY: `Row::tokens` passes a `Found` and nobody else has it meanwhile.
+    let Some(found) = (unsafe { found.cast::<Found<'_>>().as_mut() }) else { return ffi::SQLITE_MISUSE };
+    // A colocated token is another reading of the one before, at the same position.
+    if flags & ffi::FTS5_TOKEN_COLOCATED == 0 {
+        let (Ok(start), Ok(end)) = (usize::try_from(start), usize::try_from(end)) else { return ffi::SQLITE_ERROR };
+        found.tokens.push(found.offset + start..found.offset + end);
+    }
+    ffi::SQLITE_OK
+}
+
+/// `session_search_excerpt(table, text, max_chars)`: the row's message, masked, cut around the matches of the running query.
+///
+/// `text` is the message whose text was indexed, with its secrets replaced (as the index of this library has it) or as it is (as a
+/// table of somebody's own may have it): the number of its tokens tells.
+fn row_excerpt(row: &Row, text: &str, max_chars: usize) -> Result<String, c_int> {
+    let message = Redacted::new(text);
+    let mut masked = Vec::new();
+    let mut from = 0;
+    for span in message.spans() {
+        row.tokens(text.get(from..span.start).unwrap_or_default(), from, &mut masked)?;
+        from = span.end;
+    }
+    row.tokens(text.get(from..).unwrap_or_default(), from, &mut masked)?;
+    let mut whole = Vec::new();
+    let mut matches: Vec<Range<usize>> = Vec::new();
+    for instance in row.instances()? {
+        let size = row.column_size(instance.column)?;
+        if size != masked.len() && whole.is_empty() {
+            row.tokens(text, 0, &mut whole)?;
+        }
+        let tokens = if size == masked.len() { &masked } else { &whole };
+        // Another text than the indexed one: no place in it is known.
+        if size != tokens.len() {
+            continue;
+        }
+        if let Some(found @ [first, ..]) = tokens.get(instance.tokens) {
+            let end = found.last().map_or(first.end, |last| last.end);
+            matches.push(first.start..end);
+        }
+    }
+    matches.sort_by_key(|m| (m.start, m.end));
+    Ok(excerpt(&message, &matches, max_chars))
+}
+
+unsafe extern "C" fn x_excerpt(
+    api: *const ffi::Fts5ExtensionApi,
+    context: *mut ffi::Fts5Context,
+    result: *mut ffi::sqlite3_context,
+    count: c_int,
+    values: *mut *mut ffi::sqlite3_value,
+) {
+    let arguments: &[*mut ffi::sqlite3_value] = match usize::try_from(count) {
+        // SAFETY: FTS5 gives `count` values.
+        Ok(count) if count > 0 && !values.is_null() => unsafe { slice::from_raw_parts(values, count) },
+        _ => &[],
+    };
+    let run = || {
+        let &[text, max_chars] = arguments else {
+            let got = arguments.len() + 1;
+            return Err(format!("session_search_excerpt: expected 3 arguments (table, text, max_chars), got {got}"));
+        };
+        // SAFETY: a value that FTS5 gave.
+        let kind = unsafe { ffi::sqlite3_value_type(text) };
+        if kind == ffi::SQLITE_NULL {
+            return Ok(None);
+        }
+        if kind != ffi::SQLITE_TEXT {
+            return Err("session_search_excerpt: argument 2 (text) must be TEXT".to_owned());
+        }
+        // SAFETY: a TEXT value; the pointer is good until the value is converted.
+        let start = unsafe { ffi::sqlite3_value_text(text) };
+        // SAFETY: the same value.
+        let length = unsafe { ffi::sqlite3_value_bytes(text) };
+        // SAFETY: the value lives for the call and nothing converts it.
+        let text = unsafe { bytes(start.cast(), length) }.unwrap_or_default();
+        // SAFETY: a value that FTS5 gave.
+        let kind = unsafe { ffi::sqlite3_value_type(max_chars) };
+        // SAFETY: the same value.
+        let max_chars = unsafe { ffi::sqlite3_value_int64(max_chars) };
+        let max_chars = usize::try_from(max_chars).ok().filter(|&max| kind == ffi::SQLITE_INTEGER && max > 0);
+        let Some(max_chars) = max_chars else {
+            return Err("session_search_excerpt: argument 3 (max_chars) must be an integer of at least 1".to_owned());
+        };
+        let text = String::from_utf8_lossy(text);
+        row_excerpt(&Row { api, context }, &text, max_chars)
+            .map(Some)
+            .map_err(|code| format!("session_search_excerpt: FTS5 failed (SQLite error {code})"))
+    };
+    match catch_unwind(AssertUnwindSafe(run)) {
+        Ok(Ok(Some(text))) => match c_int::try_from(text.len()) {
+            // SAFETY: the result of this call; SQLite copies the text.
+            Ok(length) => unsafe { ffi::sqlite3_result_text(result, text.as_ptr().cast(), length, ffi::SQLITE_TRANSIENT()) },
+            // SAFETY: the result of this call.
+            Err(_) => unsafe { ffi::sqlite3_result_error_toobig(result) },
+        },
+        // SAFETY: the result of this call.
+        Ok(Ok(None)) => unsafe { ffi::sqlite3_result_null(result) },
+        Ok(Err(text)) => {
+            let length = c_int::try_from(text.len()).unwrap_or(0);
+            // SAFETY: the result of this call; SQLite copies the text.
+            unsafe { ffi::sqlite3_result_error(result, text.as_ptr().cast(), length) };
+        }
+        Err(_) => {
+            let text = c"session_search_excerpt: internal error (a panic was caught)";
+            // SAFETY: the result of this call; a negative length means a C string.
+            unsafe { ffi::sqlite3_result_error(result, text.as_ptr(), -1) };
+        }
+    }
+}

@@ -1,0 +1,37 @@
+//! Searching and visibility.
+
+use rusqlite::types::Value;
+
+use super::call::Call;
+use crate::error::Result;
+use crate::query::{Mode, Query};
+use crate::search::{self, Answer, Request};
+use crate::tokenizer::Tokenizer;
+
+/// `sessions_search_json(query, caller [, options])`: the whole bounded answer as one JSON object.
+pub(super) fn sessions_search_json(call: &Call<'_>) -> Result<Value> {
+    let (Some(query), caller, options) = (call.text(0)?, call.text(1)?, call.text(2)?) else { return Ok(Value::Null) };
+    let answer = answer(call.handle, &query, caller.as_deref(), options.as_deref())?;
+    Ok(Value::Text(answer.to_json()))
+}
+
+/// A search as SQL asks for it. No caller (NULL) is one who sees nothing.
+pub(crate) fn answer(handle: &crate::handle::Handle, query: &str, caller: Option<&str>, options: Option<&str>) -> Result<Answer> {
+    let request = Request::new(query, caller.unwrap_or_default(), options)?;
+    search::search(handle, &request)
+}
+
+/// `session_visible(session_key, caller [, policy])`: 1 or 0.
+pub(super) fn session_visible(call: &Call<'_>) -> Result<Value> {
+    let (Some(key), caller, policy) = (call.text(0)?, call.text(1)?, call.text(2)?) else { return Ok(Value::Null) };
+    let policy = search::parse_policy(policy.as_deref())?;
+    let visible = search::session_visible(call.handle, &key, caller.as_deref().unwrap_or_default(), &policy)?;
+    Ok(Value::Integer(visible.into()))
+}
+
+/// `session_search_match(query [, mode])`: a MATCH expression of FTS5 for what a person typed.
+pub(super) fn session_search_match(call: &Call<'_>) -> Result<Value> {
+    let (Some(query), mode) = (call.text(0)?, call.text(1)?) else { return Ok(Value::Null) };
+    let mode: Mode = mode.map_or(Ok(Mode::default()), |word| word.parse())?;
+    Ok(Value::Text(Query::parse(&query, mode, Tokenizer::default())?.to_match()))
+}

@@ -1,0 +1,163 @@
+//! The index: the only code that writes. It lives in the main database of the caller's connection.
+//!
+//! What flows: a [`Source`] gives the sessions of the host, the [`Catalog`] sets them against what is indexed, and [`write`] brings
+//! the transcripts that are behind in step, by reading their events and writing the difference.
+//!
+//! Invariant: a transcript whose `indexed_stamp` equals the host's stamp has exactly its searchable messages in the index. Everything
+//! else counts as behind, and a search checks what it finds there.
+//!
+//! Tested by `tests/beside.rs`.
+
+mod catalog;
+mod transaction;
+mod write;
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use rusqlite::Connection;
+
+use crate::error::{Error, Result};
+use crate::handle::Handle;
+use crate::source::{Adapter, Snapshot, Source};
+
+pub(crate) use catalog::{Catalog, Entry};
+pub(crate) use transaction::reading;
+use write::Budget;
+pub(crate) use write::active_messages;
+
+/// A message's place in the index: the transcript in the high bits, the seq in the low ones.
+const SEQ_BITS: u32 = 24;
+
+/// The rowid of an event's message and FTS5 row. `None` if the seq is too large to be indexed.
+fn rowid(transcript: i64, seq: i64) -> Option<i64> {
+    (0..1 << SEQ_BITS).contains(&seq).then_some(transcript << SEQ_BITS | seq)
+}
+
+/// Transcript id and seq of a rowid.
+pub(crate) fn transcript_and_seq(rowid: i64) -> (i64, i64) {
+    (rowid >> SEQ_BITS, rowid & ((1 << SEQ_BITS) - 1))
+}
+
+/// The first and the last rowid of a transcript.
+fn rowids(transcript: i64) -> (i64, i64) {
+    (transcript << SEQ_BITS, transcript << SEQ_BITS | ((1 << SEQ_BITS) - 1))
+}
+
+/// How long a search works on what has changed before it leaves the rest to reconcile.
+const SYNC_TIME: Duration = Duration::from_millis(50);
+
+/// Bounds of one reconcile transaction. A larger transcript takes several.
+const STEP_MESSAGES: usize = 4_096;
+const STEP_BYTES: usize = 2 << 20;
+
+/// The host database that a connection searches.
+pub(crate) struct Attached {
+    source: Source,
+    catalog: Option<Catalog>,
+    /// Why the last attempt to bring the index in step failed.
+    trouble: Option<String>,
+}
+
+impl Attached {
+    /// The name of the host's table layout.
+    pub(crate) fn adapter(&self) -> &'static str {
+        self.source.adapter()
+    }
+
+    /// The host database's file.
+    pub(crate) fn path(&self) -> &Path {
+        self.source.path()
+    }
+
+    /// Why the index could not be brought in step, if so.
+    pub(crate) fn trouble(&self) -> Option<&str> {
+        self.trouble.as_deref()
+    }
+
+    /// Shows `view` one state of the host with the catalog that belongs to it. With `sync`, small changes of the host are indexed first.
+    pub(crate) fn look<T>(&mut self, handle: &Handle, sync: bool, view: impl FnOnce(&Snapshot<'_>, &Catalog) -> Result<T>) -> Result<T> {
+        let Self { source, catalog, trouble } = self;
+        source.snapshot(|snapshot| {
+            if sync {
+                // Whatever keeps us from writing (a locked or read-only index, a full disk), searching goes on: what is behind stays behind.
+                let until = Instant::now() + SYNC_TIME;
+                let synced = match Catalog::refresh(catalog, handle, snapshot) {
+                    Ok(current) if current.has_work() => write::catch_up(handle, snapshot, catalog, &mut Budget::until(until)),
+                    other => other.map(drop),
+                };
+                *trouble = synced.err().map(|e| e.to_string());
+            }
+            reading(handle, || {
+                let current = Catalog::refresh(catalog, handle, snapshot)?;
+                view(snapshot, current)
+            })
+        })
+    }
+
+    /// Treats transcripts as behind although their stamps say otherwise.
+    pub(crate) fn doubt(&mut self, transcripts: &[i64]) {
+        if let Some(catalog) = &mut self.catalog {
+            catalog.doubt(transcripts);
+        }
+    }
+
+    /// One reconcile transaction. Returns how many transcripts remain.
+    fn step(&mut self, handle: &Handle, until: Option<Instant>) -> Result<usize> {
+        let Self { source, catalog, trouble } = self;
+        let remaining = source.snapshot(|snapshot| {
+            if Catalog::refresh(catalog, handle, snapshot)?.has_work() {
+                write::catch_up(handle, snapshot, catalog, &mut Budget::step(STEP_MESSAGES, STEP_BYTES, until))?;
+            }
+            Ok(catalog.as_ref().map_or(0, Catalog::work))
+        });
+        *trouble = remaining.as_ref().err().map(ToString::to_string);
+        remaining
+    }
+}
+
+/// `session_search_open(path)`: from now on this connection searches the database at `path`, with the index in its main database.
+/// Returns the name of the host's table layout.
+pub(crate) fn open(handle: &Handle, path: &Path) -> Result<&'static str> {
+    refuse_host_as_main(handle.connection(), path)?;
+    let source = Source::open(path)?;
+    let mut attached = Attached { source, catalog: None, trouble: None };
+    attached.look(handle, false, |_, _| Ok(()))?;
+    let adapter = attached.adapter();
+    *handle.attached()? = Some(attached);
+    Ok(adapter)
+}
+
+/// Nothing of ours goes into a database that belongs to another application.
+fn refuse_host_as_main(conn: &Connection, path: &Path) -> Result<()> {
+    let same = conn.path().is_some_and(|main| {
+        let canonical = |p: &Path| p.canonicalize().ok();
+        canonical(Path::new(main)).is_some_and(|main| Some(main) == canonical(path))
+    });
+    let foreign = Adapter::find(conn)?.is_some_and(|adapter| adapter.foreign);
+    if same || foreign {
+        return Err(Error::state(
+            "session_search_open: this connection's main database is a host's own: connect to an index file (for example \
+             session-search.sqlite beside it) and open the host from there",
+        ));
+    }
+    Ok(())
+}
+
+/// `session_search_reconcile(budget)`: works off what is behind, in short transactions. Returns how many transcripts remain.
+pub(crate) fn reconcile(handle: &Handle, budget: Option<Duration>) -> Result<usize> {
+    let until = budget.map(|budget| Instant::now() + budget);
+    let mut attached = handle.attached()?;
+    let attached = attached.as_mut().ok_or_else(not_open)?;
+    loop {
+        let remaining = attached.step(handle, until)?;
+        if remaining == 0 || until.is_some_and(|until| Instant::now() >= until) {
+            return Ok(remaining);
+        }
+    }
+}
+
+/// No host database has been opened on this connection.
+pub(crate) fn not_open() -> Error {
+    Error::state("no transcripts to search on this connection: call session_search_open(path) first")
+}

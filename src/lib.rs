@@ -1,0 +1,54 @@
+//! Full-text search over an AI agent's own past sessions, inside SQLite.
+//!
+//! [`register`] gives a [`rusqlite::Connection`] the same SQL functions, table functions and FTS5 tokenizer that the loadable
+//! extension brings; README.md lists them. The connection's main database is the index, a file of ours; the database that holds
+//! the transcripts is opened from SQL and only read:
+//!
+//! ```no_run
+//! let index = rusqlite::Connection::open("session-search.sqlite")?;
+//! session_search::register(&index)?;
+//! index.query_row("SELECT session_search_open('openclaw-agent.sqlite')", [], |_| Ok(()))?;
+//! let answer: String = index.query_row(
+//!     "SELECT sessions_search_json('reverse proxy', 'agent:main:main')", [], |row| row.get(0))?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+#[cfg(all(feature = "loadable", feature = "bundled"))]
+compile_error!("the features `loadable` and `bundled` exclude each other: a loadable extension uses the SQLite that loads it");
+
+mod branch;
+#[cfg(feature = "loadable")]
+#[allow(unsafe_code)]
+mod entry;
+mod error;
+mod event;
+mod excerpt;
+#[allow(unsafe_code)]
+mod fts5;
+mod functions;
+#[allow(unsafe_code)]
+mod handle;
+mod index;
+mod query;
+mod redact;
+mod schema;
+mod search;
+mod source;
+mod tables;
+mod tokenizer;
+mod visibility;
+
+pub use error::{Error, Result};
+
+/// Registers the functions, the table functions and the tokenizer on a connection. Doing it again changes nothing.
+///
+/// # Errors
+/// When the SQLite of the connection has no FTS5, or refuses a registration.
+pub fn register(connection: &rusqlite::Connection) -> Result<()> {
+    // What can fail for a reason outside comes before the first registration.
+    let fts5 = fts5::Api::find(connection)?;
+    let Some(handle) = handle::Handle::new(connection)? else { return Ok(()) };
+    functions::register(&handle, connection)?;
+    fts5.register()?;
+    handle::register_tables(&handle, connection, &tables::TABLES)
+}

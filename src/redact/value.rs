@@ -1,0 +1,166 @@
+//! Whether what stands behind a name such as `password=` is a secret, or a word, a reference, a type, a path, a placeholder.
+//!
+//! A name alone never masks. All functions look at no more than they are given; callers give at most [`JUDGED`] bytes.
+
+use super::rules::Strength;
+use super::scan::Alphabet;
+
+/// So many bytes of a value are enough to judge it.
+pub(super) const JUDGED: usize = 128;
+
+/// A value and how it was written.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Value<'t> {
+    pub(super) bytes: &'t [u8],
+    /// It stands in quotes.
+    pub(super) quoted: bool,
+    /// It follows a colon and a blank, without quotes, as in YAML, in a form and in prose.
+    pub(super) prose: bool,
+}
+
+/// Whether `value` is to be masked behind a name of this `strength`.
+pub(super) fn is_secret(value: Value<'_>, strength: Strength) -> bool {
+    let bytes = value.bytes;
+    if is_stand_in(bytes) || is_published_example(bytes) || is_address(bytes) || is_uuid(bytes) || is_wordy(bytes) {
+        return false;
+    }
+    if !value.quoted && is_code(bytes) {
+        return false;
+    }
+    let digits = bytes.iter().filter(|b| b.is_ascii_digit()).count();
+    let number = bytes.iter().all(|b| b.is_ascii_digit() || matches!(b, b'.' | b',' | b'%'));
+    match strength {
+        Strength::Weak => is_random(bytes),
+        Strength::Password if number => digits >= 4 && digits == bytes.len(),
+        Strength::Password => bytes.len() >= 4,
+        Strength::Secret if number => digits >= 16,
+        // A token has no blanks; a sentence about it has.
+        Strength::Secret if memchr::memchr_iter(b' ', bytes).count() >= 3 => false,
+        Strength::Secret => bytes.len() >= if value.prose { 8 } else { 6 },
+    }
+}
+
+/// Twenty characters and more of upper case, lower case and digits: no word, no path, no date, no hex digest.
+pub(super) fn is_random(bytes: &[u8]) -> bool {
+    let has = |class: fn(&u8) -> bool, n| bytes.iter().filter(|b| class(b)).take(n).count() == n;
+    bytes.len() >= 20
+        && bytes.iter().all(|b| Alphabet::Token68.has(*b))
+        && has(u8::is_ascii_uppercase, 2)
+        && has(u8::is_ascii_lowercase, 2)
+        && has(u8::is_ascii_digit, 2)
+}
+
+/// Example values of vendors' documentation, exact: they stay readable.
+pub(super) fn is_published_example(bytes: &[u8]) -> bool {
+    const EXAMPLES: [&str; 2] = [concat!("AKIA", "IOSFODNN7EXAMPLE"), concat!("wJalrXUtnFEMI/", "K7MDENG/bPxRfiCYEXAMPLEKEY")];
+    EXAMPLES.iter().any(|example| example.as_bytes() == bytes)
+}
+
+/// Something that stands in for a value: a mask, a reference, a placeholder.
+fn is_stand_in(bytes: &[u8]) -> bool {
+    #[rustfmt::skip]
+    const OPENINGS: [&[u8]; 15] = [
+        b"<", b"{{", b"%{", b"#{", b"@{", b"[redacted", b"[REDACTED", b"(redacted", b"process.env", b"os.environ",
+        b"import.meta", b"env.", b"secrets.", b"your", b"YOUR",
+    ];
+    // What no secret has in it.
+    const INSIDE: [&[u8]; 10] = [b"%s", b"...", "…".as_bytes(), "•".as_bytes(), b"***", b"xxxx", b"XXXX", b"${", b"{{", b"[redacted:"];
+    // `$2b$…` is a hash, `$NAME` and `$(…)` are references.
+    let variable = matches!(bytes, [b'$', next, ..] if !next.is_ascii_digit());
+    let percent = bytes.len() > 2 && bytes.first() == Some(&b'%') && bytes.last() == Some(&b'%');
+    let field = bytes.iter().skip(1).take_while(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.' | b'!' | b':')).count();
+    let braces = bytes.first() == Some(&b'{') && bytes.get(field + 1) == Some(&b'}');
+    bytes.iter().all(|b| bytes.first() == Some(b))
+        || variable
+        || percent
+        || braces
+        || OPENINGS.iter().any(|opening| bytes.starts_with(opening))
+        || INSIDE.iter().any(|inside| memchr::memmem::find(bytes, inside).is_some())
+}
+
+/// A URL, a path, a digest with its name, a colour, a constant, a date, a version: things that are named, not kept.
+fn is_address(bytes: &[u8]) -> bool {
+    #[rustfmt::skip]
+    const OPENINGS: [&[u8]; 14] = [
+        b"arn:", b"data:", b"file:", b"sha1", b"sha256", b"sha384", b"sha512", b"SHA256:", b"md5:", b"h1:", b"./", b"../",
+        b"-----BEGIN", b"---- BEGIN",
+    ];
+    let scheme = bytes.iter().take_while(|b| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'-' | b'.')).count();
+    let url = scheme > 1 && bytes.get(scheme..).is_some_and(|rest| rest.starts_with(b"://"));
+    let colour = bytes.first() == Some(&b'#') && bytes.len() <= 9 && bytes.iter().skip(1).all(u8::is_ascii_hexdigit);
+    let numbers = |separator: u8| {
+        let bytes = if separator == b'.' { bytes.strip_prefix(b"v").unwrap_or(bytes) } else { bytes };
+        bytes.split(|b| *b == separator).take(3).map(|part| part.iter().take_while(|b| b.is_ascii_digit()).count()).collect::<Vec<_>>()
+    };
+    let date = numbers(b'-') == [4, 2, 2];
+    let constant = bytes.len() <= 18 && bytes.starts_with(b"0x") && bytes.iter().skip(2).all(u8::is_ascii_hexdigit);
+    let version = bytes.len() <= 16 && matches!(numbers(b'.')[..], [1..=3, 1..=3, 1..=5]);
+    url || colour || constant || date || version || is_path(bytes) || OPENINGS.iter().any(|opening| bytes.starts_with(opening))
+}
+
+/// A path from the root, from home or from a drive. A random value may begin with a slash too; its parts are no names.
+fn is_path(bytes: &[u8]) -> bool {
+    let drive = matches!(bytes, [letter, b':', b'\\' | b'/', ..] if letter.is_ascii_alphabetic());
+    let from_root = bytes.first() == Some(&b'/') || bytes.starts_with(b"~/");
+    let is_name = |part: &[u8]| !is_random(part) && (part.len() < 20 || !part.iter().any(u8::is_ascii_digit));
+    (drive || from_root) && bytes.split(|b| matches!(b, b'/' | b'\\')).all(is_name)
+}
+
+fn is_uuid(bytes: &[u8]) -> bool {
+    bytes.len() == 36
+        && bytes.iter().enumerate().all(|(i, b)| if matches!(i, 8 | 13 | 18 | 23) { *b == b'-' } else { b.is_ascii_hexdigit() })
+}
+
+/// Nothing but words: a label, a sentence, an identifier, a type. Letters without any order are none.
+fn is_wordy(bytes: &[u8]) -> bool {
+    const TYPES: [&[u8]; 8] = [b"uint256", b"bytes32", b"Uint8Array", b"base64", b"sha256", b"oauth2", b"utf8", b"md5"];
+    const SENTENCE: [&[u8]; 4] = [b"haracters", b"must ", b"Must ", b" least "];
+    let word = |b: &u8| {
+        b.is_ascii_alphabetic()
+            || *b >= 0x80
+            || matches!(b, b'_' | b'-' | b'.' | b',' | b':' | b'<' | b'>' | b'[' | b']' | b'?' | b'/' | b'|' | b' ' | b'\'')
+    };
+    let exclaims = bytes.strip_suffix(b"!").filter(|rest| rest.contains(&b' ')).unwrap_or(bytes);
+    let reference = exclaims.strip_prefix(b"&").or_else(|| exclaims.strip_prefix(b"*")).unwrap_or(exclaims);
+    (reference.iter().all(word) && !is_shuffled(reference))
+        || TYPES.contains(&bytes)
+        || (bytes.contains(&b' ') && SENTENCE.iter().any(|part| memchr::memmem::find(bytes, part).is_some()))
+}
+
+/// Sixteen characters and more that change between upper and lower case as often as not: no name is written so.
+fn is_shuffled(bytes: &[u8]) -> bool {
+    let changes = bytes.windows(2).filter(|pair| matches!(pair, [a, b] if a.is_ascii_uppercase() != b.is_ascii_uppercase())).count();
+    let upper = bytes.iter().filter(|b| b.is_ascii_uppercase()).count();
+    bytes.len() >= 16 && !bytes.contains(&b' ') && changes * 3 >= bytes.len() && upper * 3 >= bytes.len()
+}
+
+/// `FTS5_MAX_TOKEN_SIZE`
+fn is_constant(bytes: &[u8]) -> bool {
+    let count = |class: fn(&u8) -> bool| bytes.iter().filter(|b| class(b)).count();
+    let (upper, digits, bars) = (count(u8::is_ascii_uppercase), count(u8::is_ascii_digit), count(|b| *b == b'_'));
+    upper + digits + bars == bytes.len() && bars >= 2 && digits <= 2
+}
+
+/// The path of a member that is called like what it is the value of: `token: node.colon2_token`.
+fn is_namesake(bytes: &[u8]) -> bool {
+    const NAMES: [&[u8]; 7] = [b"token", b"key", b"secret", b"password", b"passwd", b"pwd", b"signature"];
+    let path = bytes.iter().take_while(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.')).count();
+    let path = bytes.get(..path).unwrap_or_default();
+    let named =
+        |name: &[u8]| path.len().checked_sub(name.len()).and_then(|at| path.get(at..)).is_some_and(|end| end.eq_ignore_ascii_case(name));
+    path.contains(&b'.') && NAMES.iter().any(|name| named(name))
+}
+
+/// A call, an operator, an opening bracket, the path of a module: code, not a value.
+fn is_code(bytes: &[u8]) -> bool {
+    let name = bytes.iter().take_while(|b| Alphabet::Dotted.has(**b) || matches!(b, b':' | b'<' | b'>' | b'!' | b'?')).count();
+    let behind = bytes.get(name..).unwrap_or_default();
+    let begins_with_letter = bytes.first().is_some_and(|b| b.is_ascii_alphabetic() || *b == b'_');
+    let call = begins_with_letter && matches!(behind.first(), Some(b'(' | b'['));
+    let module = begins_with_letter && memchr::memmem::find(bytes, b"::").is_some();
+    let member = [&b"self."[..], b"this.", b"config.", b"cfg.", b"settings.", b"options.", b"args.", b"params.", b"req.", b"ctx.", b"var."]
+        .iter()
+        .any(|head| bytes.starts_with(head));
+    let opens = matches!(bytes.first(), Some(b'(' | b'{' | b'[' | b'&' | b'!' | b'=' | b'|'));
+    call || module || member || opens || is_namesake(bytes) || is_constant(bytes)
+}

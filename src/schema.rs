@@ -1,0 +1,93 @@
+//! The index tables: made when they are missing, made again when they belong to another host or another format.
+//!
+//! The index is a cache of the transcripts, so making it again loses nothing but time.
+
+use rusqlite::{Connection, OptionalExtension};
+
+use crate::error::{Error, Result};
+use crate::handle::sqlite_version_number;
+use crate::{event, redact, tokenizer};
+
+const CREATE_TABLES: &str = include_str!("../sql/index.sql");
+const CREATE_FTS: &str = include_str!("../sql/fts_plain.sql");
+const CREATE_FTS_CONTENTLESS: &str = include_str!("../sql/fts_contentless.sql");
+const DROP: &str = include_str!("../sql/drop_index.sql");
+
+/// The version of the tables themselves.
+pub(crate) const SCHEMA_VERSION: u32 = 1;
+
+/// The first SQLite whose FTS5 can delete from a contentless table.
+const CONTENTLESS_DELETE: i32 = 3_043_000;
+
+/// What decides the content of an index. Newer versions of any part make another index.
+const FORMAT: [u32; 4] = [SCHEMA_VERSION, tokenizer::VERSION, event::VERSION, redact::VERSION];
+
+/// The versions that decide the content of an index: tables, tokenizer, extractor, redaction rules.
+pub(crate) fn format_text() -> String {
+    FORMAT.map(|part| part.to_string()).join(".")
+}
+
+/// Whether the main database of `conn` holds an index of this format for the host `identity`. Writes nothing.
+///
+/// # Errors
+/// When the index was made by a newer version of this library or needs a newer SQLite.
+pub(crate) fn is_ready(conn: &Connection, identity: &str) -> Result<bool> {
+    let Some((format, held)) = stored(conn)? else { return Ok(false) };
+    refuse_newer(&format)?;
+    refuse_contentless(conn)?;
+    Ok(format == format_text() && held == identity)
+}
+
+/// Makes an empty index for the host `identity` in the main database of `conn`, in the place of any other.
+/// The caller has opened a transaction or savepoint.
+pub(crate) fn prepare(conn: &Connection, identity: &str) -> Result<()> {
+    let preparing = |e| Error::sqlite("preparing the index", e);
+    conn.execute_batch(DROP).map_err(preparing)?;
+    conn.execute_batch(CREATE_TABLES).map_err(preparing)?;
+    let fts = if sqlite_version_number() >= CONTENTLESS_DELETE { CREATE_FTS_CONTENTLESS } else { CREATE_FTS };
+    conn.execute_batch(fts).map_err(preparing)?;
+    let meta = "INSERT INTO main.session_search_meta(key, value) VALUES('format', ?1), ('identity', ?2), ('state', hex(randomblob(16)))";
+    conn.execute(meta, [&format_text(), identity]).map_err(preparing)?;
+    Ok(())
+}
+
+/// The format and the host identity of the index in the main database, if there is one.
+fn stored(conn: &Connection) -> Result<Option<(String, String)>> {
+    let looking = |e| Error::sqlite("looking for the index", e);
+    let there = conn.query_row("SELECT 1 FROM main.sqlite_schema WHERE name = 'session_search_meta'", [], |_| Ok(())).optional();
+    if there.map_err(looking)?.is_none() {
+        return Ok(None);
+    }
+    let sql =
+        "SELECT f.value, i.value FROM main.session_search_meta f, main.session_search_meta i WHERE f.key = 'format' AND i.key = 'identity'";
+    conn.query_row(sql, [], |row| Ok((row.get(0)?, row.get(1)?))).optional().map_err(looking)
+}
+
+fn refuse_newer(format: &str) -> Result<()> {
+    let parts: Option<Vec<u32>> = format.split('.').map(|part| part.parse().ok()).collect();
+    let newer = match parts {
+        Some(parts) => parts.len() > FORMAT.len() || parts.iter().zip(FORMAT).any(|(&theirs, ours)| theirs > ours),
+        None => true,
+    };
+    if newer {
+        let ours = format_text();
+        return Err(Error::state(format!(
+            "the index has the format {format}, this version of session_search knows up to {ours}: use a newer one"
+        )));
+    }
+    Ok(())
+}
+
+fn refuse_contentless(conn: &Connection) -> Result<()> {
+    if sqlite_version_number() >= CONTENTLESS_DELETE {
+        return Ok(());
+    }
+    let sql = "SELECT 1 FROM main.sqlite_schema WHERE name = 'session_search_fts' AND instr(sql, 'contentless_delete')";
+    let contentless = conn.query_row(sql, [], |_| Ok(())).optional().map_err(|e| Error::sqlite("looking at the index", e))?;
+    match contentless {
+        Some(()) => Err(Error::state(
+            "the index was made by SQLite 3.43 or newer and this is an older one: use a newer SQLite, or another index file for this one",
+        )),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,154 @@
+//! What a search asks for: the query, the caller and the options object, checked key by key.
+
+use serde_json::Value;
+
+use crate::error::{Error, Result};
+use crate::event::Role;
+use crate::query::{Mode, Query};
+use crate::tokenizer::Tokenizer;
+use crate::visibility::Policy;
+
+/// Results that one search may ask for.
+const LIMITS: std::ops::RangeInclusive<i64> = 1..=25;
+const DEFAULT_LIMIT: usize = 10;
+
+/// In which order the results come.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Order {
+    /// Best match first, then newest.
+    #[default]
+    Relevance,
+    /// Newest first.
+    Recent,
+}
+
+/// A search, ready to run.
+#[derive(Debug)]
+pub(crate) struct Request {
+    pub(super) query: Query,
+    /// The session key of whoever asks. Blank: sees nothing.
+    pub(super) caller: String,
+    pub(super) options: Options,
+}
+
+impl Request {
+    /// Reads a query and an options object (JSON text; `None` stands for `{}`).
+    pub(crate) fn new(query: &str, caller: &str, options: Option<&str>) -> Result<Self> {
+        let options = Options::from_json(options)?;
+        let query = Query::parse(query, options.mode, Tokenizer::default())?;
+        Ok(Self { query, caller: caller.to_owned(), options })
+    }
+}
+
+/// The options object.
+#[derive(Debug)]
+pub(super) struct Options {
+    pub(super) session_key: Option<String>,
+    pub(super) limit: usize,
+    mode: Mode,
+    pub(super) order: Order,
+    /// `None`: any role.
+    pub(super) role: Option<Role>,
+    /// First and last timestamp that count, in milliseconds since 1970.
+    pub(super) since: i64,
+    pub(super) until: i64,
+    pub(super) policy: Policy,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            session_key: None,
+            limit: DEFAULT_LIMIT,
+            mode: Mode::default(),
+            order: Order::default(),
+            role: None,
+            since: i64::MIN,
+            until: i64::MAX,
+            policy: Policy::default(),
+        }
+    }
+}
+
+impl Options {
+    fn from_json(options: Option<&str>) -> Result<Self> {
+        let mut this = Self::default();
+        let given = match options.map(|text| json("options", text)).transpose()? {
+            None => return Ok(this),
+            Some(Value::Object(map)) => map,
+            Some(other) => return Err(Error::input(format!("options must be a JSON object, got {}", shown(&other)))),
+        };
+        for (key, value) in &given {
+            match key.as_str() {
+                "sessionKey" => this.session_key = Some(text("sessionKey", value)?.to_owned()),
+                "limit" => this.limit = limit(value)?,
+                "match" => this.mode = text("match", value)?.parse()?,
+                "order" => this.order = order(value)?,
+                "roles" => this.role = roles(value)?,
+                "since" => this.since = milliseconds("since", value)?,
+                "until" => this.until = milliseconds("until", value)?,
+                "policy" => this.policy = Policy::from_json(value)?,
+                _ => {
+                    let known = "sessionKey, limit, match, order, roles, since, until, policy";
+                    let key = shown(&Value::from(key.as_str()));
+                    return Err(Error::input(format!("options has the unknown key {key}: the keys are {known}")));
+                }
+            }
+        }
+        Ok(this)
+    }
+}
+
+/// The policy object of a function argument (JSON text; `None` stands for `{}`).
+pub(crate) fn parse_policy(policy: Option<&str>) -> Result<Policy> {
+    policy.map_or_else(|| Ok(Policy::default()), |text| Policy::from_json(&json("policy", text)?))
+}
+
+fn json(name: &str, text: &str) -> Result<Value> {
+    serde_json::from_str(text).map_err(|e| Error::input(format!("{name} must be a JSON object: {e}")))
+}
+
+fn text<'v>(key: &str, value: &'v Value) -> Result<&'v str> {
+    value.as_str().ok_or_else(|| Error::option(key, "a string", &shown(value)))
+}
+
+fn limit(value: &Value) -> Result<usize> {
+    let limit = value.as_i64().filter(|limit| LIMITS.contains(limit)).and_then(|limit| usize::try_from(limit).ok());
+    limit.ok_or_else(|| Error::option("limit", "an integer from 1 to 25", &shown(value)))
+}
+
+fn milliseconds(key: &str, value: &Value) -> Result<i64> {
+    value.as_i64().ok_or_else(|| Error::option(key, "an integer (milliseconds since 1970)", &shown(value)))
+}
+
+fn order(value: &Value) -> Result<Order> {
+    match value.as_str() {
+        Some("relevance") => Ok(Order::Relevance),
+        Some("recent") => Ok(Order::Recent),
+        _ => Err(Error::option("order", r#""relevance" or "recent""#, &shown(value))),
+    }
+}
+
+/// One role to filter by, or `None` where both count.
+fn roles(value: &Value) -> Result<Option<Role>> {
+    let wrong = || Error::option("roles", r#"an array of "user" and "assistant", not empty"#, &shown(value));
+    let (mut user, mut assistant) = (false, false);
+    for item in value.as_array().ok_or_else(wrong)? {
+        match item.as_str() {
+            Some("user") => user = true,
+            Some("assistant") => assistant = true,
+            _ => return Err(wrong()),
+        }
+    }
+    match (user, assistant) {
+        (true, true) => Ok(None),
+        (true, false) => Ok(Some(Role::User)),
+        (false, true) => Ok(Some(Role::Assistant)),
+        (false, false) => Err(wrong()),
+    }
+}
+
+/// A wrong value as an error shows it.
+fn shown(value: &Value) -> String {
+    crate::error::shortened(&value.to_string())
+}

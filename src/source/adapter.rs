@@ -1,0 +1,104 @@
+//! The table layouts that are understood. An adapter is two SELECTs (in `sql/<name>/`) and the columns that they need;
+//! it is picked by the columns that a database has, never by a version number.
+
+use rusqlite::Connection;
+
+use crate::error::{Error, Result};
+
+/// One table layout.
+#[derive(Debug)]
+pub(crate) struct Adapter {
+    /// The name that status shows.
+    pub(crate) name: &'static str,
+    /// What must be there: tables with their columns.
+    needs: &'static [(&'static str, &'static [&'static str])],
+    /// `SELECT session_id, session_key, agent_id, parent_session_key, spawned_by, owner_session_key, superseded, events, stamp`, one row
+    /// for each transcript. The number of events and the stamp together change whenever the transcript's rows do.
+    pub(crate) sessions: &'static str,
+    /// `SELECT seq, event, created_at` of the events ?2 to ?3 of the transcript ?1, in order.
+    pub(crate) events: &'static str,
+    /// `SELECT` of one text that another database under the same path would not give.
+    pub(crate) identity: &'static str,
+    /// Whether an application of its own lives in such a database, which does not expect tables of ours in it.
+    pub(crate) foreign: bool,
+}
+
+/// The first that fits is taken.
+static ADAPTERS: [Adapter; 3] = [
+    Adapter {
+        name: "openclaw-2026-09",
+        needs: &[
+            ("session_windows", &["session_id", "session_key", "previous_session_id", "reason", "transcript_updated_at"]),
+            ("session_nodes", &["session_key", "entry_json", "parent_session_key", "spawned_by"]),
+            ("transcript_events", &["session_id", "seq", "event_json", "event_zstd", "created_at"]),
+            ("transcript_event_identities", &["session_id", "event_id"]),
+            ("transcript_rewrite_watermarks", &["session_id", "generation"]),
+            ("schema_meta", &["meta_key", "agent_id", "created_at"]),
+        ],
+        sessions: include_str!("../../sql/openclaw-2026-09/sessions.sql"),
+        events: include_str!("../../sql/openclaw-2026-09/events.sql"),
+        identity: OPENCLAW_IDENTITY,
+        foreign: true,
+    },
+    Adapter {
+        name: "openclaw-2026-07",
+        needs: &[
+            ("sessions", &["session_id", "session_key", "parent_session_key", "spawned_by", "transcript_updated_at"]),
+            ("session_entries", &["session_key", "entry_json"]),
+            ("transcript_events", &["session_id", "seq", "event_json", "created_at"]),
+            ("schema_meta", &["meta_key", "agent_id", "created_at"]),
+        ],
+        sessions: include_str!("../../sql/openclaw-2026-07/sessions.sql"),
+        events: include_str!("../../sql/openclaw-2026-07/events.sql"),
+        identity: OPENCLAW_IDENTITY,
+        foreign: true,
+    },
+    Adapter {
+        name: "standalone",
+        needs: &[
+            ("sessions", &["session_id", "session_key", "agent_id", "parent_session_key", "spawned_by", "owner_session_key"]),
+            ("transcript_events", &["session_id", "seq", "event_json", "created_at"]),
+        ],
+        sessions: include_str!("../../sql/standalone/sessions.sql"),
+        events: include_str!("../../sql/standalone/events.sql"),
+        identity: "SELECT 'standalone'",
+        foreign: false,
+    },
+];
+
+const OPENCLAW_IDENTITY: &str =
+    "SELECT 'openclaw ' || ifnull(agent_id, '') || ' ' || ifnull(created_at, '') FROM schema_meta WHERE meta_key = 'primary'";
+
+impl Adapter {
+    /// The adapter for the database behind `conn`, or `None` if its tables are of no known layout.
+    pub(crate) fn find(conn: &Connection) -> Result<Option<&'static Self>> {
+        for adapter in &ADAPTERS {
+            if adapter.fits(conn)? {
+                return Ok(Some(adapter));
+            }
+        }
+        Ok(None)
+    }
+
+    fn fits(&self, conn: &Connection) -> Result<bool> {
+        let failed = |e| Error::sqlite("looking at the tables of the host database", e);
+        let mut has = conn.prepare_cached("SELECT 1 FROM pragma_table_info(?1, 'main') WHERE name = ?2 COLLATE NOCASE").map_err(failed)?;
+        for (table, columns) in self.needs {
+            for column in *columns {
+                if !has.exists([table, column]).map_err(failed)? {
+                    return Ok(false);
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    /// All layouts in words, for an error message.
+    pub(crate) fn known() -> String {
+        let one = |a: &Adapter| {
+            let tables: Vec<_> = a.needs.iter().map(|(table, _)| *table).collect();
+            format!("{} ({})", a.name, tables.join(", "))
+        };
+        ADAPTERS.iter().map(one).collect::<Vec<_>>().join(" or ")
+    }
+}

@@ -1,0 +1,296 @@
+//! Where transcripts come from: a host database, read through an inner connection of our own that can only read.
+//!
+//! Everything is read inside a [`Snapshot`], a short read transaction, so that the list of sessions, the events and the stamps
+//! of one search belong together. The host is never written and never locked for writing. Host rowids are never used.
+//!
+//! Tested by `tests/beside.rs` and, on every host program, by `tests/loadable`.
+
+mod adapter;
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use rusqlite::functions::{Aggregate, Context, FunctionFlags};
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, OpenFlags, Row};
+use twox_hash::XxHash64;
+
+use crate::error::{Error, Result};
+use crate::event::{self, Event, Stored};
+
+pub(crate) use adapter::Adapter;
+
+/// How long a read of the host may wait for a lock (WAL readers wait only while the log is being recovered).
+const BUSY_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// One transcript of the host and what visibility needs to know of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(clippy::struct_field_names, reason = "what hosts call them")]
+pub(crate) struct Session {
+    pub(crate) session_id: String,
+    pub(crate) session_key: String,
+    pub(crate) agent_id: Option<String>,
+    pub(crate) parent_session_key: Option<String>,
+    pub(crate) spawned_by: Option<String>,
+    pub(crate) owner_session_key: Option<String>,
+    /// A rewind replaced this transcript by another one of the same key.
+    pub(crate) superseded: bool,
+    /// How many events it has.
+    pub(crate) events: i64,
+    /// Changes whenever the transcript's rows do.
+    pub(crate) stamp: String,
+}
+
+/// A host database.
+pub(crate) struct Source {
+    connection: Connection,
+    path: PathBuf,
+    file: Option<FileId>,
+    opened: u64,
+    adapter: &'static Adapter,
+    schema_version: i64,
+}
+
+/// Which state of which file: SQLite's `data_version` counts only within one open file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct HostVersion {
+    /// Counts the files opened by this process.
+    pub(crate) file: u64,
+    data: i64,
+}
+
+/// The next [`HostVersion::file`].
+static OPENED: AtomicU64 = AtomicU64::new(0);
+
+/// Which file a path led to when it was opened: device and inode.
+type FileId = (u64, u64);
+
+impl Source {
+    /// Opens the database at `path` for reading only and finds out what it is.
+    pub(crate) fn open(path: &Path) -> Result<Self> {
+        let opening = |e| Error::sqlite("opening the host database", e);
+        if !path.is_file() {
+            return Err(Error::input(format!("session_search_open: argument 1 (path) must be an existing file, got {}", path.display())));
+        }
+        let file = file_id(path);
+        let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(opening)?;
+        connection.busy_timeout(BUSY_TIMEOUT).map_err(opening)?;
+        connection
+            .create_aggregate_function(
+                "session_search_stamp",
+                3,
+                FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DIRECTONLY,
+                ContentStamp,
+            )
+            .map_err(opening)?;
+        let adapter = Adapter::find(&connection)?.ok_or_else(|| {
+            Error::state(format!("session_search_open: no transcripts in this database: expected the tables of {}", Adapter::known()))
+        })?;
+        let schema_version = schema_version(&connection)?;
+        let opened = OPENED.fetch_add(1, Ordering::Relaxed);
+        Ok(Self { connection, path: path.to_owned(), file, opened, adapter, schema_version })
+    }
+
+    /// The name of the table layout.
+    pub(crate) fn adapter(&self) -> &'static str {
+        self.adapter.name
+    }
+
+    /// The host database's file.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Runs `read` on one state of the host. A file that took the place of the opened one is opened first, and a host whose
+    /// tables have changed is looked at again.
+    pub(crate) fn snapshot<T>(&mut self, read: impl FnOnce(&Snapshot<'_>) -> Result<T>) -> Result<T> {
+        if self.file != file_id(&self.path) {
+            *self = Self::open(&self.path)?;
+        }
+        let reading = |e| Error::sqlite("reading the host database", e);
+        self.connection.execute_batch("BEGIN").map_err(reading)?;
+        let done = self
+            .refresh_adapter()
+            .and_then(|()| read(&Snapshot { connection: &self.connection, adapter: self.adapter, opened: self.opened }));
+        let ended = self.connection.execute_batch("ROLLBACK").map_err(reading);
+        done.and_then(|value| ended.map(|()| value))
+    }
+
+    fn refresh_adapter(&mut self) -> Result<()> {
+        let now = schema_version(&self.connection)?;
+        if now != self.schema_version {
+            self.adapter = Adapter::find(&self.connection)?.ok_or_else(|| {
+                Error::state(format!(
+                    "the host database has changed and holds no transcripts any more: expected the tables of {}",
+                    Adapter::known()
+                ))
+            })?;
+            self.schema_version = now;
+        }
+        Ok(())
+    }
+}
+
+/// One state of the host database.
+pub(crate) struct Snapshot<'s> {
+    connection: &'s Connection,
+    adapter: &'static Adapter,
+    opened: u64,
+}
+
+impl Snapshot<'_> {
+    /// Equal versions: nobody has changed the database in between.
+    pub(crate) fn version(&self) -> Result<HostVersion> {
+        let data = self.connection.prepare_cached("PRAGMA data_version").and_then(|mut s| s.query_row([], |row| row.get(0)));
+        Ok(HostVersion { file: self.opened, data: data.map_err(reading)? })
+    }
+
+    /// What another database under the same path would not give.
+    pub(crate) fn identity(&self) -> Result<String> {
+        let mut statement = self.connection.prepare_cached(self.adapter.identity).map_err(reading)?;
+        let mut rows = statement.query([]).map_err(reading)?;
+        match rows.next().map_err(reading)? {
+            Some(row) => Ok(text(row, 0)?.unwrap_or_default()),
+            None => Ok(String::new()),
+        }
+    }
+
+    /// All transcripts.
+    pub(crate) fn sessions(&self) -> Result<Vec<Session>> {
+        let mut statement = self.connection.prepare_cached(self.adapter.sessions).map_err(reading)?;
+        let mut rows = statement.query([]).map_err(reading)?;
+        let mut all = Vec::new();
+        while let Some(row) = rows.next().map_err(reading)? {
+            // A row without an id or a key can be named by nobody and is visible to nobody.
+            let (Some(session_id), Some(session_key)) = (text(row, 0)?, text(row, 1)?) else { continue };
+            let events = row.get(7).map_err(reading)?;
+            all.push(Session {
+                session_id,
+                session_key,
+                agent_id: text(row, 2)?,
+                parent_session_key: text(row, 3)?,
+                spawned_by: text(row, 4)?,
+                owner_session_key: text(row, 5)?,
+                superseded: row.get(6).map_err(reading)?,
+                events,
+                stamp: format!("{}:{events}", text(row, 8)?.unwrap_or_default()),
+            });
+        }
+        Ok(all)
+    }
+
+    /// Calls `each` with every event of a transcript in order, until it says false.
+    pub(crate) fn events(&self, session_id: &str, each: impl FnMut(i64, StoredEvent<'_>) -> Result<bool>) -> Result<()> {
+        self.events_between(session_id, i64::MIN, i64::MAX, each)
+    }
+
+    /// Calls `each` with one event, if it is there.
+    pub(crate) fn event(&self, session_id: &str, seq: i64, mut each: impl FnMut(StoredEvent<'_>) -> Result<()>) -> Result<()> {
+        self.events_between(session_id, seq, seq, |_, event| each(event).map(|()| true))
+    }
+
+    fn events_between(
+        &self,
+        session_id: &str,
+        from: i64,
+        to: i64,
+        mut each: impl FnMut(i64, StoredEvent<'_>) -> Result<bool>,
+    ) -> Result<()> {
+        let mut statement = self.connection.prepare_cached(self.adapter.events).map_err(reading)?;
+        let mut rows = statement.query(rusqlite::params![session_id, from, to]).map_err(reading)?;
+        while let Some(row) = rows.next().map_err(reading)? {
+            let event = StoredEvent::new(row.get_ref(1).map_err(reading)?, row.get(2).unwrap_or(0));
+            if !each(row.get(0).map_err(reading)?, event)? {
+                break;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// One event as the host keeps it.
+pub(crate) struct StoredEvent<'r> {
+    value: ValueRef<'r>,
+    /// When the host stored it, in milliseconds since 1970.
+    pub(crate) created_at: i64,
+}
+
+impl<'r> StoredEvent<'r> {
+    /// An event from a column or argument.
+    pub(crate) fn new(value: ValueRef<'r>, created_at: i64) -> Self {
+        Self { value, created_at }
+    }
+
+    /// The event, if it can be read: a text is JSON, a blob is one zstd frame of it.
+    pub(crate) fn read(&self) -> Option<Event> {
+        let stored = match self.value {
+            ValueRef::Text(json) => Stored::Json(json),
+            ValueRef::Blob(frame) => Stored::Zstd(frame),
+            _ => return None,
+        };
+        event::parse(&stored.json().ok()?).ok()
+    }
+
+    /// XXH64 of the event's bytes, as SQLite keeps integers.
+    pub(crate) fn hash(&self) -> i64 {
+        match self.value {
+            ValueRef::Text(bytes) | ValueRef::Blob(bytes) => XxHash64::oneshot(0, bytes).cast_signed(),
+            _ => 0,
+        }
+    }
+}
+
+/// `session_search_stamp(seq, event, created_at)`: a stamp from the content of a transcript, for hosts that keep none.
+/// The order of the rows does not matter.
+struct ContentStamp;
+
+impl Aggregate<(u64, u64), String> for ContentStamp {
+    fn init(&self, _: &mut Context<'_>) -> rusqlite::Result<(u64, u64)> {
+        Ok((0, 0))
+    }
+
+    fn step(&self, context: &mut Context<'_>, (count, sum): &mut (u64, u64)) -> rusqlite::Result<()> {
+        let event = StoredEvent::new(context.get_raw(1), 0);
+        let mut row = [0; 24];
+        for (bytes, part) in row.chunks_exact_mut(8).zip([context.get::<i64>(0)?, event.hash(), context.get(2).unwrap_or(0)]) {
+            bytes.copy_from_slice(&part.to_le_bytes());
+        }
+        *count += 1;
+        *sum = sum.wrapping_add(XxHash64::oneshot(0, &row));
+        Ok(())
+    }
+
+    fn finalize(&self, _: &mut Context<'_>, state: Option<(u64, u64)>) -> rusqlite::Result<String> {
+        let (count, sum) = state.unwrap_or_default();
+        Ok(format!("{count}:{sum:016x}"))
+    }
+}
+
+fn reading(error: rusqlite::Error) -> Error {
+    Error::sqlite("reading the host database", error)
+}
+
+fn schema_version(conn: &Connection) -> Result<i64> {
+    conn.prepare_cached("PRAGMA schema_version").and_then(|mut s| s.query_row([], |row| row.get(0))).map_err(reading)
+}
+
+/// A text column; bytes that are not UTF-8 become U+FFFD, anything but text counts as absent.
+fn text(row: &Row<'_>, column: usize) -> Result<Option<String>> {
+    match row.get_ref(column).map_err(reading)? {
+        ValueRef::Text(bytes) => Ok(Some(String::from_utf8_lossy(bytes).into_owned())),
+        _ => Ok(None),
+    }
+}
+
+#[cfg(unix)]
+fn file_id(path: &Path) -> Option<FileId> {
+    use std::os::unix::fs::MetadataExt;
+    std::fs::metadata(path).ok().map(|m| (m.dev(), m.ino()))
+}
+
+/// Where files have no such number, a replaced file is noticed by its identity at the next `session_search_open`.
+#[cfg(not(unix))]
+fn file_id(_: &Path) -> Option<FileId> {
+    None
+}

@@ -1,0 +1,9 @@
+//! The table functions. [`TABLES`] declares them all.
+
+mod sessions_search;
+mod status;
+
+use crate::handle::TableFunction;
+
+/// Every table function there is. The last one guards the statement cache and costs nothing to connect.
+pub(crate) static TABLES: [TableFunction; 2] = [sessions_search::TABLE, status::TABLE];

@@ -1,0 +1,42 @@
+//! `sessions_search(query, caller [, options])`: one row for each result, best first.
+
+use rusqlite::types::Value;
+
+use crate::error::{Error, Result};
+use crate::functions::answer;
+use crate::handle::{Handle, Rows, TableFunction};
+
+pub(super) const TABLE: TableFunction = TableFunction {
+    name: c"sessions_search",
+    columns: &["session_key", "session_id", "message_id", "seq", "role", "timestamp", "excerpt", "score"],
+    arguments: &[("query", true), ("caller", true), ("options", false)],
+    rows,
+};
+
+fn rows(handle: &Handle, arguments: &[Value]) -> Result<Rows> {
+    let [query, caller, options] = arguments else { return Ok(Vec::new()) };
+    let (query, caller, options) = (text(1, "query", query)?, text(2, "caller", caller)?, text(3, "options", options)?);
+    let Some(query) = query else { return Ok(Vec::new()) };
+    let answer = answer(handle, query, caller, options)?;
+    let row = |hit: crate::search::Hit| {
+        vec![
+            Value::Text(hit.session_key),
+            Value::Text(hit.session_id),
+            Value::Text(hit.message_id),
+            Value::Integer(hit.seq),
+            Value::Text(hit.role.as_str().to_owned()),
+            Value::Integer(hit.timestamp),
+            Value::Text(hit.excerpt),
+            Value::Real(hit.score),
+        ]
+    };
+    Ok(answer.results.into_iter().map(row).collect())
+}
+
+fn text<'v>(n: usize, name: &str, value: &'v Value) -> Result<Option<&'v str>> {
+    match value {
+        Value::Null => Ok(None),
+        Value::Text(text) => Ok(Some(text)),
+        other => Err(Error::argument("sessions_search", n, name, "TEXT", &other.data_type().to_string().to_uppercase())),
+    }
+}

@@ -1,0 +1,570 @@
+//! The index beside a host that goes on writing: every change is seen by the very next search, nothing wrong is ever shown, and the
+//! host's file is only read.
+
+mod support;
+
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use rusqlite::{Connection, params};
+use support::world::{LAYOUTS, Layout, World};
+use support::{EVERYTHING, found, ids, message, open, reconcile, search, search_as, status};
+
+const NOTHING: [&str; 0] = [];
+const KEY: &str = "agent:main:dashboard:one";
+
+#[test]
+fn every_change_is_seen_by_the_very_next_search() {
+    for layout in LAYOUTS {
+        let mut world = World::new(layout);
+        let index = world.host.index();
+        assert_eq!(found(&index, "word"), NOTHING, "{layout:?}");
+
+        world.session("s1", KEY, None);
+        world.say("s1", "m1", None, "word alpha");
+        let second = world.say("s1", "m2", Some("m1"), "word beta");
+        assert_eq!(found(&index, "word"), ["m1", "m2"], "{layout:?}: append");
+
+        world.edit("s1", second, &message("m2", Some("m1"), "word gamma"));
+        assert_eq!(found(&index, "beta"), NOTHING, "{layout:?}: update");
+        assert_eq!(found(&index, "gamma"), ["m2"], "{layout:?}: update");
+
+        world.rewind("s1", "l1", "m2", "m1");
+        assert_eq!(found(&index, "word"), ["m1"], "{layout:?}: leaf control");
+        world.say("s1", "m3", Some("m1"), "word delta");
+        assert_eq!(found(&index, "word"), ["m1", "m3"], "{layout:?}: append after a rewind");
+
+        world.append("s1", r#"{"type":"reset","id":"r1","parentId":"m3","reason":"reset"}"#);
+        let fifth = world.say("s1", "m5", Some("r1"), "word epsilon");
+        assert_eq!(found(&index, "word"), ["m1", "m3", "m5"], "{layout:?}: a reset does not cut search");
+
+        world.delete_event("s1", fifth);
+        assert_eq!(found(&index, "word"), ["m1", "m3"], "{layout:?}: delete of the last event");
+
+        world.session("s2", "agent:main:dashboard:two", None);
+        world.say("s2", "n1", None, "word zeta");
+        assert_eq!(found(&index, "word"), ["m1", "m3", "n1"], "{layout:?}: another session");
+
+        world.delete_session("s1");
+        assert_eq!(found(&index, "word"), ["n1"], "{layout:?}: delete of a session");
+        assert_eq!(status(&index, "behind"), 0.into());
+    }
+}
+
+#[test]
+fn a_window_that_a_rewind_replaced_is_not_found_and_one_before_a_reset_is() {
+    for reason in [None, Some("rewind")] {
+        let mut world = World::new(Layout::September);
+        let index = world.host.index();
+        world.session("w1", KEY, None);
+        world.say("w1", "m1", None, "word kept");
+        world.say("w1", "m2", Some("m1"), "word dropped");
+        assert_eq!(found(&index, "word"), ["m1", "m2"]);
+        // As recorded from OpenClaw 2026.9.6: a new window copies all and then leaves the part that was rewound away.
+        world.session("w2", KEY, Some(("w1", reason)));
+        world.say("w2", "m1", None, "word kept");
+        world.say("w2", "m2", Some("m1"), "word dropped");
+        world.rewind("w2", "l1", "m2", "m1");
+        assert_eq!(found(&index, "word"), ["m1"], "{reason:?}");
+        assert_eq!(found(&index, "dropped"), NOTHING, "{reason:?}");
+        for reason in [Some("reset"), Some("rollover"), None] {
+            let id = format!("w-{reason:?}");
+            world.session(&id, KEY, Some(("w2", reason)));
+            world.say(&id, &format!("m-{reason:?}"), None, "word afresh");
+            assert!(found(&index, "word").contains(&"m1".to_owned()), "{reason:?} keeps the window before it");
+        }
+        world.delete_session("w2");
+        assert_eq!(found(&index, "kept"), ["m1"], "what replaced w1 is gone, so w1 counts again");
+    }
+}
+
+#[test]
+fn messages_carried_over_by_a_compaction_window_are_found_once() {
+    let mut world = World::new(Layout::September);
+    let index = world.host.index();
+    for (i, window) in ["w1", "w2", "w3"].into_iter().enumerate() {
+        let previous = [None, Some(("w1", Some("compaction"))), Some(("w2", Some("compaction")))][i];
+        world.session(window, KEY, previous);
+        world.say(window, "m1", None, "word carried");
+    }
+    assert_eq!(found(&index, "carried"), ["m1"]);
+    let one = search_as(&index, "carried", EVERYTHING.0, r#"{"limit":1,"policy":{"visibility":"agent"}}"#).unwrap();
+    assert_eq!(one["truncated"], serde_json::Value::Null, "copies are no further results");
+}
+
+#[test]
+fn a_change_without_a_stamp_is_noticed_when_its_message_is_hit() {
+    for layout in LAYOUTS {
+        let mut world = World::new(layout);
+        world.session("s1", KEY, None);
+        let seq = world.say("s1", "m1", None, "word before");
+        world.say("s1", "m2", Some("m1"), "word other");
+        let index = world.host.index();
+        assert_eq!(found(&index, "before"), ["m1"]);
+        // Not as the application does it: nothing but the event changes.
+        let sql = "UPDATE transcript_events SET event_json = ?1 WHERE session_id = 's1' AND seq = ?2";
+        world.app.execute(sql, params![message("m1", None, "word after"), seq]).unwrap();
+        assert_eq!(found(&index, "before"), NOTHING, "{layout:?}");
+        assert_eq!(found(&index, "after"), ["m1"], "{layout:?}");
+        assert_eq!(found(&index, "word"), ["m1", "m2"], "{layout:?}");
+    }
+}
+
+/// Fills a world with more than a search indexes on its way.
+fn fill(world: &mut World, sessions: usize, messages: usize) {
+    world.app.execute_batch("BEGIN").unwrap();
+    for s in 0..sessions {
+        let session = format!("s{s}");
+        world.session(&session, &format!("agent:main:dashboard:{s}"), None);
+        let mut parent = None;
+        for m in 0..messages {
+            let id = format!("m{s}-{m}");
+            let text = format!("filler text number {m} of session {s} with some more words to index, as people write them");
+            world.say(&session, &id, parent.as_deref(), &text);
+            parent = Some(id);
+        }
+    }
+    world.app.execute_batch("COMMIT").unwrap();
+}
+
+#[test]
+fn what_exceeds_the_budget_is_indexing_and_never_wrong() {
+    let mut world = World::new(Layout::September);
+    fill(&mut world, 60, 300);
+    let index = world.host.index_unopened("session-search.sqlite");
+    open(&index, &world.host.path);
+    let first = search(&index, "filler");
+    assert_eq!(first["indexing"], true, "18,000 messages are more than a search indexes on its way");
+    assert!(first["warning"].as_str().unwrap().contains("still being indexed"));
+    reconcile(&index);
+    assert_eq!(search(&index, "filler")["indexing"], serde_json::Value::Null);
+
+    // Now all of it changes at once, one message of each session and a rewind, and the index cannot be written.
+    let lock = Connection::open(world.host.folder.path("session-search.sqlite")).unwrap();
+    lock.execute_batch("BEGIN IMMEDIATE").unwrap();
+    index.busy_timeout(Duration::ZERO).unwrap();
+    world.app.execute_batch("BEGIN").unwrap();
+    for s in 0..60 {
+        let session = format!("s{s}");
+        world.edit(&session, 100, &message(&format!("m{s}-100"), Some(&format!("m{s}-99")), "changed entirely"));
+        world.rewind(&session, "l", &format!("m{s}-299"), &format!("m{s}-298"));
+    }
+    world.app.execute_batch("COMMIT").unwrap();
+    for stale in ["\"number 100\"", "\"number 299\""] {
+        let answer = search(&index, stale);
+        assert_eq!((ids(&answer), &answer["indexing"]), (Vec::new(), &true.into()), "{stale} is not said any more");
+    }
+    let live = search(&index, "\"number 298\"");
+    assert_eq!(live["results"].as_array().unwrap().len(), 25, "what was indexed before and still counts stays findable");
+    assert_eq!((&live["indexing"], &live["truncated"]), (&true.into(), &true.into()));
+    lock.execute_batch("ROLLBACK").unwrap();
+    for _ in 0..1_000 {
+        if search(&index, "filler")["indexing"] != true {
+            break;
+        }
+    }
+    let changed = search(&index, "changed entirely");
+    assert_eq!((changed["results"].as_array().unwrap().len(), &changed["indexing"]), (25, &serde_json::Value::Null));
+    assert_eq!(found(&index, "\"number 100\""), NOTHING);
+}
+
+#[test]
+fn a_transcript_too_large_for_a_search_is_left_to_reconcile() {
+    let mut world = World::new(Layout::September);
+    fill(&mut world, 1, 12_000);
+    let index = world.host.index_unopened("session-search.sqlite");
+    open(&index, &world.host.path);
+    // Searches alone do not get through it, but each of them says so and ends soon; small sessions beside it are indexed.
+    assert_eq!(search(&index, "filler")["indexing"], true);
+    world.session("small", "agent:main:dashboard:small", None);
+    world.say("small", "n1", None, "needle");
+    let answer = search(&index, "needle");
+    assert_eq!(ids(&answer), ["n1"]);
+    assert_eq!(answer["indexing"], true);
+    reconcile(&index);
+    assert_eq!(ids(&search(&index, "\"number 11999\"")), ["m0-11999"]);
+}
+
+#[test]
+fn an_invisible_session_changes_nothing() {
+    // Twice the same world, once with 200 better ranked messages in sessions that the caller does not see.
+    let answer = |invisible: bool| {
+        let mut world = World::new(Layout::September);
+        world.session("mine", "agent:main:telegram:direct:1", None);
+        world.say("mine", "m1", None, "the needle lies in a long text of mine that mentions it only once and says much else besides");
+        world.session_with("child", "agent:main:subagent:11111111-1111-4111-8111-111111111111", Some("agent:main:telegram:direct:1"), None);
+        world.say("child", "m2", None, "another needle in a text of my own subagent, with many words around it as well");
+        if invisible {
+            for s in 0..10 {
+                let session = format!("other{s}");
+                world.session(&session, &format!("agent:main:telegram:direct:9{s}"), None);
+                for m in 0..20 {
+                    world.say(&session, &format!("o{s}-{m}"), None, "needle");
+                }
+            }
+        }
+        let index = world.host.index();
+        let options = r#"{"limit":2,"policy":{"visibility":"tree"}}"#;
+        let mut answer = search_as(&index, "needle", "agent:main:telegram:direct:1", options).unwrap();
+        for hit in answer["results"].as_array_mut().unwrap() {
+            hit.as_object_mut().unwrap().remove("score"); // bm25 weighs words over the whole index
+        }
+        // Something that the caller does not see is behind: no word about it.
+        if invisible {
+            world.say("other0", "late", None, "needle");
+            index.execute_batch("PRAGMA query_only = on").unwrap();
+            let late = search_as(&index, "needle", "agent:main:telegram:direct:1", options).unwrap();
+            assert_eq!(late["indexing"], serde_json::Value::Null);
+            let seen = search_as(&index, "needle", "agent:main:telegram:direct:90", options).unwrap();
+            assert_eq!(seen["indexing"], true, "the one who sees it is told");
+        }
+        answer
+    };
+    let (without, with) = (answer(false), answer(true));
+    assert_eq!(without["results"].as_array().unwrap().len(), 2);
+    assert_eq!(without["truncated"], serde_json::Value::Null);
+    assert_eq!(with, without);
+}
+
+#[test]
+fn incognito_sessions_are_never_found_nor_indexed() {
+    let mut world = World::new(Layout::September);
+    world.session("s1", "agent:main:dashboard:incognito-1", None);
+    world.say("s1", "m1", None, "private word");
+    let index = world.host.index();
+    assert_eq!(found(&index, "private"), NOTHING);
+    let own = search_as(&index, "private", "agent:main:dashboard:incognito-1", "{}").unwrap();
+    assert_eq!(ids(&own), NOTHING);
+    let rows: i64 = index.query_row("SELECT count(*) FROM session_search_message", [], |row| row.get(0)).unwrap();
+    assert_eq!(rows, 0);
+}
+
+#[test]
+fn unreadable_events_are_counted_and_the_rest_goes_on() {
+    let mut world = World::new(Layout::Standalone);
+    world.session("s1", KEY, None);
+    world.say("s1", "m1", None, "word one");
+    let frame =
+        ruzstd::encoding::compress_to_vec(message("z1", Some("m1"), "word zipped").as_bytes(), ruzstd::encoding::CompressionLevel::Fastest);
+    let mut long = message("m9", Some("m1"), "word ");
+    long.insert_str(long.find("word ").unwrap() + 5, &"long ".repeat(2_000_000));
+    let mut bad_bytes = message("m8", Some("m1"), "word @ bytes").into_bytes();
+    let at = bad_bytes.iter().position(|&b| b == b'@').unwrap();
+    bad_bytes[at] = 0xff;
+    let sql = "INSERT INTO transcript_events(session_id, seq, event_json, created_at) VALUES('s1', ?1, CASE WHEN ?3 THEN CAST(?2 AS TEXT) ELSE ?2 END, 1)";
+    let add = |seq: i64, event: &[u8], text: bool| world.app.execute(sql, params![seq, event, text]).unwrap();
+    add(1, b"{\"type\":\"message\",", true); // malformed JSON
+    add(2, &frame[..frame.len() - 3], false); // a truncated frame
+    add(3, b"", false); // an empty blob
+    add(4, b"", true); // an empty text
+    add(5, b"[1,2,3]", true); // JSON, but no event: not unreadable
+    add(6, &bad_bytes, true); // bytes that are not UTF-8
+    add(7, message("m7", Some("m8"), "word \0 nul").as_bytes(), true);
+    add(8, message("m7b", Some("m7"), "word after nul").as_bytes(), true);
+    add(9, &frame, false);
+    add(10, long.as_bytes(), true); // 10 MB
+    world.app.execute("INSERT INTO transcript_events VALUES('s1', 11, 42, 1)", []).unwrap(); // no text at all
+    world.app.execute("INSERT INTO transcript_events VALUES('s1', 99999999999, '{}', 1)", []).unwrap(); // out of range
+    let index = world.host.index();
+    assert_eq!(status(&index, "unreadable"), 6.into());
+    // The branch: m1 <- m9 (its siblings are dead).
+    assert_eq!(found(&index, "word"), ["m1", "m9"]);
+    assert_eq!(found(&index, "long"), ["m9"]);
+    world.rewind("s1", "l1", "m9", "m7b");
+    world.app.execute("UPDATE transcript_events SET seq = 12 WHERE seq = 100000000000", []).unwrap();
+    assert_eq!(found(&index, "word"), ["m1", "m7", "m7b", "m8"]);
+    assert_eq!(found(&index, "bytes"), ["m8"]);
+    world.app.execute("DELETE FROM transcript_events WHERE seq IN (10, 12)", []).unwrap();
+    assert_eq!(found(&index, "zipped"), ["z1"]);
+}
+
+#[test]
+fn the_host_file_is_never_written_and_never_locked() {
+    let world = World::new(Layout::September);
+    let mut world = world;
+    fill(&mut world, 20, 50);
+    world.app.execute_batch("PRAGMA wal_checkpoint(truncate)").unwrap();
+    let before = std::fs::read(&world.host.path).unwrap();
+    let index = world.host.index();
+    assert_eq!(search(&index, "filler")["results"].as_array().unwrap().len(), 25);
+    assert!(std::fs::read(&world.host.path).unwrap() == before, "the bytes of the host's file are the same");
+
+    // A writer that does not wait at all, against searches and reconciles that never stop.
+    let path = world.host.path.clone();
+    let done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let writer = scope.spawn(|| {
+            let conn = Connection::open(&path).unwrap();
+            conn.busy_timeout(Duration::ZERO).unwrap();
+            for i in 0..1_500 {
+                let sql = "INSERT INTO transcript_events(session_id, seq, event_json, created_at) VALUES('s1', ?1, ?2, 1)";
+                conn.execute(sql, params![1_000 + i, message(&format!("w{i}"), Some(&format!("w{}", i - 1)), "hammer")]).unwrap();
+                conn.execute("UPDATE session_windows SET transcript_updated_at = ?1 WHERE session_id = 's1'", [2_000_000_000_000_i64 + i])
+                    .unwrap();
+            }
+            done.store(true, Ordering::Relaxed);
+        });
+        let mut searches = 0;
+        while !done.load(Ordering::Relaxed) && !writer.is_finished() {
+            search(&index, "hammer");
+            let _: i64 = index.query_row("SELECT session_search_reconcile(5)", [], |row| row.get(0)).unwrap();
+            searches += 1;
+        }
+        writer.join().expect("no write was ever refused");
+        assert!(searches > 3, "searches ran meanwhile");
+    });
+    reconcile(&index);
+    assert_eq!(ids(&search(&index, "hammer")).len(), 25);
+}
+
+#[test]
+fn an_index_that_cannot_be_written_is_searched_correctly() {
+    let mut world = World::new(Layout::September);
+    world.session("s1", KEY, None);
+    world.say("s1", "m1", None, "word one");
+    world.say("s1", "m2", Some("m1"), "word two");
+    drop(world.host.index());
+    world.rewind("s1", "l1", "m2", "m1");
+    world.say("s1", "m3", Some("m1"), "word three");
+
+    let path = world.host.folder.path("session-search.sqlite");
+    let read_only = Connection::open_with_flags(&path, rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY).unwrap();
+    session_search::register(&read_only).unwrap();
+    open(&read_only, &world.host.path);
+    let answer = search(&read_only, "word");
+    assert_eq!(ids(&answer), ["m1"], "m2 is dead, m3 is not indexed yet");
+    assert_eq!(answer["indexing"], true);
+    assert!(matches!(status(&read_only, "broken"), rusqlite::types::Value::Text(text) if text.contains("readonly")));
+
+    // Another connection holds the write lock of the index.
+    let index = world.host.index_unopened("session-search.sqlite");
+    index.busy_timeout(Duration::ZERO).unwrap();
+    open(&index, &world.host.path);
+    let lock = Connection::open(&path).unwrap();
+    lock.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let answer = search(&index, "word");
+    assert_eq!((ids(&answer), &answer["indexing"]), (vec!["m1".to_owned()], &true.into()));
+    lock.execute_batch("ROLLBACK").unwrap();
+    assert_eq!(found(&index, "word"), ["m1", "m3"]);
+}
+
+#[test]
+fn what_the_caller_rolls_back_is_indexed_again() {
+    let mut world = World::new(Layout::September);
+    let index = world.host.index();
+    world.session("s1", KEY, None);
+    world.say("s1", "m1", None, "word one");
+    index.execute_batch("BEGIN").unwrap();
+    assert_eq!(found(&index, "word"), ["m1"]);
+    index.execute_batch("ROLLBACK").unwrap();
+    let answer = search(&index, "word");
+    assert_eq!((ids(&answer), &answer["indexing"]), (vec!["m1".to_owned()], &serde_json::Value::Null));
+    index.execute_batch("SAVEPOINT mine").unwrap();
+    world.say("s1", "m2", Some("m1"), "word two");
+    assert_eq!(found(&index, "word"), ["m1", "m2"]);
+    index.execute_batch("ROLLBACK TO mine; RELEASE mine").unwrap();
+    assert_eq!(found(&index, "word"), ["m1", "m2"]);
+    let rows: i64 =
+        index.query_row("SELECT count(*) FROM session_search_message WHERE message_id LIKE 'm_'", [], |row| row.get(0)).unwrap();
+    assert_eq!(rows, 2);
+}
+
+#[test]
+fn a_search_keeps_last_insert_rowid() {
+    let mut world = World::new(Layout::Standalone);
+    let index = world.host.index();
+    index.execute_batch("CREATE TABLE mine(id INTEGER PRIMARY KEY); INSERT INTO mine VALUES(77)").unwrap();
+    world.session("s1", KEY, None);
+    world.say("s1", "m1", None, "word one");
+    assert_eq!(found(&index, "word"), ["m1"]);
+    assert_eq!(index.last_insert_rowid(), 77);
+}
+
+#[test]
+fn another_database_under_the_same_path_is_noticed() {
+    let mut world = World::new(Layout::September);
+    world.session("s1", KEY, None);
+    world.say("s1", "m1", None, "word one");
+    let index = world.host.index();
+    assert_eq!(found(&index, "word"), ["m1"]);
+    let other = support::Host::fixture("jul-2026.7.2-beta.1-small-main");
+    drop(world.app);
+    for suffix in ["-wal", "-shm"] {
+        let _ = std::fs::remove_file(format!("{}{suffix}", world.host.path.display()));
+    }
+    std::fs::rename(&other.path, &world.host.path).unwrap();
+    assert_eq!(found(&index, "word"), NOTHING);
+    assert_eq!(found(&index, "pelican").len(), 6);
+    assert_eq!(status(&index, "host"), "openclaw-2026-07".to_owned().into());
+}
+
+#[test]
+fn two_connections_share_an_index() {
+    let mut world = World::new(Layout::September);
+    let (one, two) = (world.host.index(), world.host.index());
+    world.session("s1", KEY, None);
+    for i in 0..20 {
+        let parent = (i > 0).then(|| format!("m{:02}", i - 1));
+        world.say("s1", &format!("m{i:02}"), parent.as_deref(), "word");
+        let (a, b) = if i % 2 == 0 { (&one, &two) } else { (&two, &one) };
+        assert_eq!(found(a, "word").len(), i + 1);
+        assert_eq!(found(b, "word").len(), i + 1);
+    }
+    world.delete_session("s1");
+    world.session("s2", KEY, None);
+    world.say("s2", "n1", None, "word");
+    assert_eq!(found(&two, "word"), ["n1"]);
+    assert_eq!(found(&one, "word"), ["n1"]);
+}
+
+#[test]
+fn opening_refuses_what_cannot_be_searched() {
+    let world = World::new(Layout::September);
+    let empty = world.host.folder.path("empty.sqlite");
+    Connection::open(&empty).unwrap().execute_batch("CREATE TABLE t(a)").unwrap();
+    let text = world.host.folder.path("text.sqlite");
+    std::fs::write(&text, "this is no database, but it is long enough to look at: ".repeat(20)).unwrap();
+    let index = world.host.index_unopened("session-search.sqlite");
+    let refused = |conn: &Connection, path: &std::path::Path| {
+        conn.query_row("SELECT session_search_open(?1)", [path.to_str().unwrap()], |_| Ok(())).unwrap_err().to_string()
+    };
+    assert!(refused(&index, &world.host.folder.path("missing.sqlite")).contains("must be an existing file"));
+    let tables = refused(&index, &empty);
+    for part in [
+        "expected the tables of openclaw-2026-09 (session_windows, ",
+        "or openclaw-2026-07 (sessions, ",
+        "or standalone (sessions, transcript_events)",
+    ] {
+        assert!(tables.contains(part), "{tables}");
+    }
+    assert!(refused(&index, &text).contains("file is not a database"));
+    let inside = Connection::open(&world.host.path).unwrap();
+    session_search::register(&inside).unwrap();
+    assert!(refused(&inside, &world.host.path).contains("main database is a host's own"));
+    let tables: i64 = inside.query_row("SELECT count(*) FROM sqlite_schema WHERE name LIKE 'session_search%'", [], |r| r.get(0)).unwrap();
+    assert_eq!(tables, 0, "nothing of ours goes into OpenClaw's database");
+    let unopened = search_as(&index, "word", EVERYTHING.0, "{}").unwrap_err().to_string();
+    assert!(unopened.contains("call session_search_open(path) first"), "{unopened}");
+}
+
+/// A small random number generator (xorshift64*), so that a failure can be repeated by its seed.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, n: usize) -> usize {
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        usize::try_from(self.0.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 33).unwrap() % n
+    }
+}
+
+/// What can be found, by a naive scan of the host: the messages on the active branch of every transcript that is not superseded.
+fn scan(world: &World, superseded: &BTreeSet<String>) -> Vec<String> {
+    session_search::register(&world.app).unwrap();
+    let event = if world.layout == Layout::September { "coalesce(event_json, event_zstd)" } else { "event_json" };
+    let sql = format!(
+        "SELECT e.session_id, transcript_message_id({event}) FROM transcript_events e
+         JOIN (SELECT session_id, transcript_branch(seq, {event}) AS active FROM transcript_events GROUP BY session_id) b USING(session_id)
+         WHERE e.seq IN (SELECT value FROM json_each(b.active)) AND transcript_text({event}) LIKE '%common%'"
+    );
+    let mut rows = world.app.prepare(&sql).unwrap();
+    let rows = rows.query_map([], |row| Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?))).unwrap();
+    let mut all: Vec<String> = rows.map(Result::unwrap).filter(|(s, _)| !superseded.contains(s)).map(|(_, id)| id).collect();
+    all.sort();
+    all
+}
+
+fn history(layout: Layout, seed: u64, steps: usize) {
+    let mut random = Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
+    let mut world = World::new(layout);
+    let index = world.host.index();
+    let mut sessions: Vec<(String, String, Vec<String>)> = Vec::new(); // session id, key, event ids
+    let mut superseded = BTreeSet::new();
+    for step in 0..steps {
+        let what = random.below(12);
+        if sessions.is_empty() || what == 0 && sessions.len() < 4 {
+            let (id, key) = (format!("s{step}"), format!("agent:main:dashboard:{step}"));
+            world.session(&id, &key, None);
+            sessions.push((id, key, Vec::new()));
+            continue;
+        }
+        let s = random.below(sessions.len());
+        let (id, key, events) = sessions[s].clone();
+        let any = |random: &mut Random| events.get(random.below(events.len().max(1))).cloned();
+        match what {
+            1 if events.len() > 2 => {
+                let (from, to) = (events.last().cloned().unwrap(), any(&mut random).unwrap());
+                let control = format!("l{step}");
+                world.rewind(&id, &control, &from, &to);
+                sessions[s].2.push(control);
+            }
+            2 if !events.is_empty() => {
+                let seq = random.below(events.len());
+                world.edit(&id, i64::try_from(seq).unwrap(), &message(&format!("e{step}"), any(&mut random).as_deref(), "common edited"));
+            }
+            3 if !events.is_empty() => world.delete_event(&id, i64::try_from(random.below(events.len())).unwrap()),
+            4 => {
+                world.delete_session(&id);
+                superseded.remove(&id);
+                sessions.remove(s);
+            }
+            5 if layout == Layout::September && !events.is_empty() && !superseded.contains(&id) => {
+                let copy = format!("w{step}");
+                world.session(&copy, &key, Some((&id, Some("rewind"))));
+                let sql = "SELECT event_json FROM transcript_events WHERE session_id = ?1 ORDER BY seq";
+                let stored: Vec<String> =
+                    world.app.prepare(sql).unwrap().query_map([&id], |r| r.get(0)).unwrap().map(Result::unwrap).collect();
+                for event in &stored {
+                    world.append(&copy, event);
+                }
+                superseded.insert(id);
+                sessions.push((copy, key, events));
+            }
+            6 if !events.is_empty() => {
+                let reset = format!("r{step}");
+                world.append(&id, &format!(r#"{{"type":"reset","id":"{reset}","parentId":"{}"}}"#, events.last().unwrap()));
+                sessions[s].2.push(reset);
+            }
+            _ => {
+                let parent = if random.below(6) == 0 { any(&mut random) } else { events.last().cloned() };
+                let m = format!("m{step}");
+                world.say(&id, &m, parent.as_deref(), &format!("common word w{step}"));
+                sessions[s].2.push(m);
+            }
+        }
+        // A replaced window counts again when what replaced it is gone.
+        superseded.retain(|old| {
+            let sql = "SELECT count(*) FROM session_windows WHERE previous_session_id = ?1";
+            layout == Layout::September && world.app.query_row(sql, [old], |row| row.get::<_, i64>(0)).unwrap() > 0
+        });
+        if random.below(3) > 0 {
+            let expected: BTreeSet<String> = scan(&world, &superseded).into_iter().collect();
+            let mut answer = search(&index, "common");
+            while answer["indexing"] == true {
+                assert!(ids(&answer).iter().all(|id| expected.contains(id)), "{layout:?} seed {seed} step {step}: wrong while behind");
+                answer = search(&index, "common");
+            }
+            let got: BTreeSet<String> = ids(&answer).into_iter().collect();
+            if expected.len() <= 25 {
+                assert_eq!(got, expected, "{layout:?} seed {seed} step {step}");
+            } else {
+                assert!(got.is_subset(&expected) && got.len() == 25, "{layout:?} seed {seed} step {step}");
+            }
+        }
+    }
+    reconcile(&index);
+    let sql = "SELECT count(*) FROM session_search_fts('common')";
+    let rows: i64 = index.query_row(sql, [], |row| row.get(0)).unwrap();
+    assert_eq!(rows, i64::try_from(scan(&world, &superseded).len()).unwrap(), "{layout:?} seed {seed}: rows of the index itself");
+}
+
+#[test]
+fn random_histories_find_what_a_naive_scan_finds() {
+    for seed in 1..=20 {
+        for layout in LAYOUTS {
+            history(layout, seed, 40);
+        }
+    }
+}

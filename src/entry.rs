@@ -22,7 +22,7 @@ static OWNER: AtomicPtr<ffi::sqlite3_api_routines> = AtomicPtr::new(ptr::null_mu
 /// # Safety
 /// SQLite gives a live connection, a place for a message and its routine table.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn sqlite3_sessionsearch_init(
+pub(crate) unsafe extern "C" fn sqlite3_sessionsearch_init(
     db: *mut ffi::sqlite3,
     message: *mut *mut c_char,
     api: *mut ffi::sqlite3_api_routines,

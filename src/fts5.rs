@@ -80,6 +80,11 @@ unsafe fn bytes<'a>(text: *const c_char, length: c_int) -> Option<&'a [u8]> {
     }
 }
 
+/// The panic guard of the callbacks that answer with a result code.
+fn guarded(work: impl FnOnce() -> c_int) -> c_int {
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or(ffi::SQLITE_ERROR)
+}
+
 unsafe extern "C" fn x_create(_: *mut c_void, arguments: *mut *const c_char, count: c_int, out: *mut *mut ffi::Fts5Tokenizer) -> c_int {
     let Ok(count) = usize::try_from(count) else { return ffi::SQLITE_MISUSE };
     if out.is_null() || (count > 0 && arguments.is_null()) {
@@ -91,29 +96,27 @@ unsafe extern "C" fn x_create(_: *mut c_void, arguments: *mut *const c_char, cou
         // SAFETY: FTS5 gives `count` arguments.
         unsafe { slice::from_raw_parts(arguments, count) }
     };
-    let create = || {
+    guarded(|| {
         let texts = arguments.iter().map(|&argument| {
             // SAFETY: each argument is a C string of FTS5's.
             let text = if argument.is_null() { c"" } else { unsafe { CStr::from_ptr(argument) } };
             text.to_string_lossy()
         });
         let texts: Vec<_> = texts.collect();
-        Tokenizer::from_args(texts.iter().map(AsRef::as_ref))
-    };
-    match catch_unwind(AssertUnwindSafe(create)) {
-        Ok(Ok(tokenizer)) => {
-            let tokenizer = Box::into_raw(Box::new(tokenizer)).cast();
-            // SAFETY: checked for null above.
-            unsafe { out.write(tokenizer) };
-            ffi::SQLITE_OK
+        match Tokenizer::from_args(texts.iter().map(AsRef::as_ref)) {
+            Ok(tokenizer) => {
+                let tokenizer = Box::into_raw(Box::new(tokenizer)).cast();
+                // SAFETY: checked for null above.
+                unsafe { out.write(tokenizer) };
+                ffi::SQLITE_OK
+            }
+            // FTS5 has no way to pass on a text ("error in tokenizer constructor"); SQLite's log has.
+            Err(error) => {
+                rusqlite::trace::log(ffi::SQLITE_ERROR, &error.to_string().replace('\0', " "));
+                ffi::SQLITE_ERROR
+            }
         }
-        // FTS5 has no way to pass on a text ("error in tokenizer constructor"); SQLite's log has.
-        Ok(Err(error)) => {
-            rusqlite::trace::log(ffi::SQLITE_ERROR, &error.to_string().replace('\0', " "));
-            ffi::SQLITE_ERROR
-        }
-        Err(_) => ffi::SQLITE_ERROR,
-    }
+    })
 }
 
 unsafe extern "C" fn x_delete(tokenizer: *mut ffi::Fts5Tokenizer) {
@@ -147,11 +150,7 @@ unsafe extern "C" fn x_tokenize(
         let code = unsafe { x_token(context, 0, token.text.as_ptr().cast(), size, start, end) };
         if code == ffi::SQLITE_OK { Ok(()) } else { Err(code) }
     };
-    match catch_unwind(AssertUnwindSafe(|| tokenizer.tokenize(text, emit))) {
-        Ok(Ok(())) => ffi::SQLITE_OK,
-        Ok(Err(code)) => code,
-        Err(_) => ffi::SQLITE_ERROR,
-    }
+    guarded(|| tokenizer.tokenize(text, emit).err().unwrap_or(ffi::SQLITE_OK))
 }
 
 /// The query and the row that FTS5 is at, for the time of one call.
@@ -331,5 +330,28 @@ unsafe extern "C" fn x_excerpt(
             // SAFETY: the result of this call; a negative length means a C string.
             unsafe { ffi::sqlite3_result_error(result, text.as_ptr(), -1) };
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_in_a_callback_is_an_error_code() {
+        assert_eq!(guarded(|| panic!("in a callback")), ffi::SQLITE_ERROR);
+        assert_eq!(guarded(|| ffi::SQLITE_OK), ffi::SQLITE_OK);
+    }
+
+    #[test]
+    fn a_text_from_c_may_be_null_when_it_is_empty() {
+        // SAFETY: no byte is claimed.
+        assert_eq!(unsafe { bytes(ptr::null(), 0) }, Some(&[][..]));
+        // SAFETY: refused before anything is read.
+        assert_eq!(unsafe { bytes(ptr::null(), 5) }, None);
+        // SAFETY: refused before anything is read.
+        assert_eq!(unsafe { bytes(c"abc".as_ptr(), -1) }, None);
+        // SAFETY: three bytes of a C string.
+        assert_eq!(unsafe { bytes(c"abc".as_ptr(), 3) }, Some(&b"abc"[..]));
     }
 }

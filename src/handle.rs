@@ -320,3 +320,69 @@ fn owned(value: ValueRef<'_>) -> Value {
         ValueRef::Blob(blob) => Value::Blob(blob.to_vec()),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    static TABLES: [TableFunction; 2] = [
+        TableFunction { name: c"panics", columns: &["a"], arguments: &[("b", false)], rows: |_, _| panic!("in a table function") },
+        TableFunction {
+            name: c"echo",
+            columns: &["a", "b"],
+            arguments: &[("first", true), ("second", false)],
+            rows: |_, given| Ok(vec![given.to_vec()]),
+        },
+    ];
+
+    fn connection() -> Connection {
+        let conn = Connection::open_in_memory().unwrap();
+        let handle = Handle::new(&conn).unwrap().unwrap();
+        register_tables(&handle, &conn, &TABLES).unwrap();
+        conn
+    }
+
+    #[test]
+    fn a_panic_in_a_table_function_is_an_sql_error() {
+        let conn = connection();
+        let error = conn.query_row("SELECT a FROM panics", [], |_| Ok(())).unwrap_err();
+        assert!(error.to_string().contains("a panic was caught"), "{error}");
+        assert_eq!(conn.query_row("SELECT 1", [], |row| row.get::<_, i64>(0)).unwrap(), 1, "the connection lives");
+    }
+
+    #[test]
+    fn a_panic_in_a_scalar_function_is_an_sql_error() {
+        // Ours are registered the same way; rusqlite has the guard.
+        let conn = connection();
+        let flags = rusqlite::functions::FunctionFlags::SQLITE_UTF8;
+        conn.create_scalar_function("panics", 0, flags, |_| -> rusqlite::Result<i64> { panic!("in a function") }).unwrap();
+        assert!(conn.query_row("SELECT panics()", [], |_| Ok(())).is_err());
+        assert_eq!(conn.query_row("SELECT 1", [], |row| row.get::<_, i64>(0)).unwrap(), 1, "the connection lives");
+    }
+
+    #[test]
+    fn arguments_come_in_order_whatever_the_join() {
+        let conn = connection();
+        conn.execute_batch("CREATE TABLE t(x, y); INSERT INTO t VALUES(1, 2), (3, 4)").unwrap();
+        let rows = |sql: &str| -> Vec<(Value, Value)> {
+            let mut statement = conn.prepare(sql).unwrap();
+            statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap().map(std::result::Result::unwrap).collect()
+        };
+        let (one, two) = (Value::Integer(1), Value::Integer(2));
+        assert_eq!(rows("SELECT a, b FROM echo(1)"), [(one.clone(), Value::Null)]);
+        assert_eq!(rows("SELECT a, b FROM echo WHERE second = 2 AND first = 1"), [(one.clone(), two.clone())]);
+        assert_eq!(rows("SELECT a, b FROM t, echo(t.x, t.y) WHERE t.x = 1"), [(one.clone(), two.clone())]);
+        assert_eq!(rows("SELECT a, b FROM echo, t WHERE first = t.x AND second = t.y AND t.x = 1"), [(one, two)]);
+        let error = conn.prepare("SELECT a FROM echo WHERE second = 1").unwrap_err().to_string();
+        assert!(error.contains("echo: argument 1 (first) is missing"), "{error}");
+    }
+
+    #[test]
+    fn a_connection_has_one_handle_and_closes_with_cached_statements() {
+        let conn = connection();
+        assert!(Handle::new(&conn).unwrap().is_none(), "registered already");
+        conn.query_row("SELECT a FROM echo(1)", [], |_| Ok(())).unwrap();
+        conn.close().map_err(|(_, e)| e).unwrap();
+        connection().close().map_err(|(_, e)| e).unwrap();
+    }
+}

@@ -93,7 +93,6 @@ impl<'t> Redacted<'t> {
     /// The tokens of [`indexed`](Self::indexed) in order, with byte ranges of the original text, none of them inside a secret.
     ///
     /// An error of `emit` ends it and is handed back.
-    #[expect(clippy::trivially_copy_pass_by_ref, reason = "a tokenizer may come to hold more than its options")]
     pub(crate) fn tokens<E>(&self, tokenizer: Tokenizer, mut emit: impl FnMut(Token<'_>) -> Result<(), E>) -> Result<(), E> {
         for (start, gap) in self.gaps() {
             tokenizer

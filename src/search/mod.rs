@@ -9,15 +9,12 @@
 //! event of the host at the moment of the search, on its active branch. Tested by `tests/beside.rs` and `tests/search.rs`.
 
 mod answer;
+mod rank;
 mod request;
 
-use std::collections::{HashMap, HashSet};
 use std::convert::Infallible;
 
-use rusqlite::params;
-
 use crate::error::{Error, Result};
-use crate::event::Role;
 use crate::excerpt::excerpt;
 use crate::handle::Handle;
 use crate::index::{self, Catalog, Entry};
@@ -28,24 +25,11 @@ use crate::tokenizer::Tokenizer;
 use crate::visibility::{self, Caller, Policy};
 
 pub(crate) use answer::{Answer, Hit};
-pub(crate) use request::{Order, Request, parse_policy};
+use rank::{Ranked, Ranking};
+pub(crate) use request::{Request, parse_policy};
 
 /// The longest excerpt, in characters.
 pub(crate) const EXCERPT_CHARS: usize = 300;
-
-/// ?1 MATCH expression, ?2 JSON array of transcript ids, ?3 role or NULL, ?4 and ?5 first and last timestamp, ?6 limit (-1: none).
-const BY_RELEVANCE: &str = "SELECT m.id, -bm25(session_search_fts) AS score, m.message_id, m.source_hash
-    FROM main.session_search_fts CROSS JOIN main.session_search_message m ON m.id = session_search_fts.rowid
-    WHERE session_search_fts MATCH ?1 AND m.id >> 24 IN (SELECT value FROM json_each(?2))
-      AND (?3 IS NULL OR m.role = ?3) AND m.timestamp BETWEEN ?4 AND ?5
-    ORDER BY score DESC, m.timestamp DESC, m.message_id, m.id DESC LIMIT ?6";
-
-/// The same, newest first.
-const BY_RECENCY: &str = "SELECT m.id, -bm25(session_search_fts) AS score, m.message_id, m.source_hash
-    FROM main.session_search_fts CROSS JOIN main.session_search_message m ON m.id = session_search_fts.rowid
-    WHERE session_search_fts MATCH ?1 AND m.id >> 24 IN (SELECT value FROM json_each(?2))
-      AND (?3 IS NULL OR m.role = ?3) AND m.timestamp BETWEEN ?4 AND ?5
-    ORDER BY m.timestamp DESC, m.message_id, m.id DESC LIMIT ?6";
 
 /// Runs a search on the host that this connection has opened.
 pub(crate) fn search(handle: &Handle, request: &Request) -> Result<Answer> {
@@ -93,15 +77,7 @@ enum Outcome {
     Changed(Vec<i64>),
 }
 
-/// One row of the ranked list.
-struct Ranked<'c> {
-    entry: &'c Entry,
-    transcript: i64,
-    seq: i64,
-    score: f64,
-    source_hash: i64,
-}
-
+/// One search on one state of the host and the index.
 struct Search<'s> {
     handle: &'s Handle,
     snapshot: &'s Snapshot<'s>,
@@ -115,13 +91,13 @@ impl<'s> Search<'s> {
     fn run(&self) -> Result<Outcome> {
         let visible = self.visible();
         let indexing = visible.iter().any(|entry| !entry.in_step);
-        let transcripts: Vec<i64> = visible.iter().filter_map(|entry| entry.transcript).collect();
-        let mut ranked = self.ranked(&transcripts, visible.iter().all(|entry| entry.in_step))?;
-        let more = ranked.len() > self.request.options.limit;
+        // One more than the limit, to know whether there is more.
+        let best = Ranking::of(self, &visible)?.best(self.request.options.limit + 1)?;
+        let more = best.len() > self.request.options.limit;
         let mut changed = Vec::new();
         let mut hits = Vec::new();
-        for row in ranked.drain(..) {
-            match self.hit(&row)? {
+        for row in &best {
+            match self.hit(row)? {
                 Some(hit) => hits.push(hit),
                 None => changed.push(row.transcript),
             }
@@ -140,64 +116,6 @@ impl<'s> Search<'s> {
         self.catalog.entries.iter().filter(|entry| entry.searchable && asked(entry) && caller.sees(&facts(&entry.session))).collect()
     }
 
-    /// The best messages of the given transcripts, one more than the limit if there are so many.
-    fn ranked(&self, transcripts: &[i64], in_step: bool) -> Result<Vec<Ranked<'s>>> {
-        if transcripts.is_empty() {
-            return Ok(Vec::new());
-        }
-        let wanted = self.request.options.limit + 1;
-        if in_step && !self.doubt {
-            let (ranked, seen) = self.ranked_up_to(transcripts, wanted, Some(wanted))?;
-            if ranked.len() == wanted || seen < wanted {
-                return Ok(ranked);
-            }
-        }
-        // Some rows may not count: go down the list until there are enough that do.
-        Ok(self.ranked_up_to(transcripts, wanted, None)?.0)
-    }
-
-    /// Goes down the ranked list (its first `limit` rows) until `wanted` rows count. Also returns how many rows were seen.
-    fn ranked_up_to(&self, transcripts: &[i64], wanted: usize, limit: Option<usize>) -> Result<(Vec<Ranked<'s>>, usize)> {
-        let options = &self.request.options;
-        let sql = match options.order {
-            Order::Relevance => BY_RELEVANCE,
-            Order::Recent => BY_RECENCY,
-        };
-        let mut statement = self.handle.connection().prepare_cached(sql).map_err(searching)?;
-        let transcripts = serde_json::Value::from(transcripts).to_string();
-        let limit = limit.map_or(-1, |limit| i64::try_from(limit).unwrap_or(-1));
-        let role = options.role.map(Role::as_str);
-        let expression = self.request.query.to_match();
-        let mut rows = statement.query(params![expression, transcripts, role, options.since, options.until, limit]).map_err(searching)?;
-        let mut ranked = Vec::new();
-        let mut seen = 0;
-        let mut known: HashSet<(&str, String)> = HashSet::new();
-        let mut active: HashMap<i64, HashMap<i64, i64>> = HashMap::new();
-        while ranked.len() < wanted {
-            let Some(row) = rows.next().map_err(searching)? else { break };
-            seen += 1;
-            let (transcript, seq) = index::transcript_and_seq(row.get(0).map_err(searching)?);
-            let source_hash: i64 = row.get(3).map_err(searching)?;
-            let Some(entry) = self.catalog.by_transcript(transcript) else { continue };
-            if self.doubt || !entry.in_step {
-                let now = match active.entry(transcript) {
-                    std::collections::hash_map::Entry::Occupied(now) => now.into_mut(),
-                    std::collections::hash_map::Entry::Vacant(place) => {
-                        place.insert(index::active_messages(self.snapshot, &entry.session.session_id)?)
-                    }
-                };
-                if now.get(&seq) != Some(&source_hash) {
-                    continue;
-                }
-            }
-            // A message that a later transcript of the same session carries on is one message.
-            if known.insert((&entry.session.session_key, row.get(2).map_err(searching)?)) {
-                ranked.push(Ranked { entry, transcript, seq, score: row.get(1).map_err(searching)?, source_hash });
-            }
-        }
-        Ok((ranked, seen))
-    }
-
     /// The result for a ranked row, from the host's own event. `None` if that is not the event that was indexed.
     fn hit(&self, row: &Ranked<'_>) -> Result<Option<Hit>> {
         let session = &row.entry.session;
@@ -212,11 +130,11 @@ impl<'s> Search<'s> {
         Ok(Some(Hit {
             session_key: session.session_key.clone(),
             session_id: session.session_id.clone(),
-            message_id: message.id.clone(),
+            excerpt: matching_excerpt(&message.text, &self.request.query, EXCERPT_CHARS),
+            message_id: message.id,
             seq: row.seq,
             role: message.role,
             timestamp: message.timestamp.unwrap_or(created_at),
-            excerpt: matching_excerpt(&message.text, &self.request.query, EXCERPT_CHARS),
             score: row.score,
         }))
     }
@@ -231,8 +149,4 @@ pub(crate) fn matching_excerpt(text: &str, query: &Query, max_chars: usize) -> S
         Ok(())
     });
     excerpt(&message, &query.find(&tokens), max_chars)
-}
-
-fn searching(error: rusqlite::Error) -> Error {
-    Error::sqlite("searching the index", error)
 }

@@ -121,20 +121,71 @@ def open_while_another_writes(connect, library, host, index, seconds):
         release.join()
 
 
-def search_while_writing(connect, library, host, index, seconds):
-    """Four threads search and reconcile on one index file while another appends to the host. Faults seen, and what each finds at the end."""
-    import sqlite3
+def open_while_another_reads(connect, library, host, index):
+    """`session_search_open` on an empty index file that cannot be committed to, since another connection is reading it. What it says, and
+    what then becomes of a transaction on the same connection, of a write on another one, and of opening again."""
+    reader = connect(index)
+    reader.rows("CREATE TABLE other(x)")
+    reader.rows("INSERT INTO other VALUES(1), (2)")
+    reading = reader.raw.cursor()
+    reading.execute("SELECT x FROM other")
+    reading.fetchone()
+    connection = connect(index)
+    connection.load(library)
+    results = []
+    for work in (
+        lambda: connection.value("SELECT session_search_open(?)", host),
+        reading.close,
+        lambda: connection.rows("BEGIN"),
+        lambda: connection.rows("COMMIT"),
+        lambda: connect(index).rows("INSERT INTO other VALUES(3)"),
+        lambda: connection.value("SELECT session_search_open(?)", host),
+    ):
+        try:
+            results.append(work())
+        except connections.SqliteError as error:
+            results.append(str(error))
+    return results
 
+
+def interrupted(connect, library, host, index, steps):
+    """Reconcile and search, each stopped by a progress handler after so many steps of SQLite; then what a search finds when let alone."""
+    connection = connect(index)
+    connection.load(library)
+    connection.rows("SELECT session_search_open(?)", host)
+    texts = set()
+    set_handler = getattr(connection.raw, "set_progress_handler", None) or connection.raw.setprogresshandler
+    for sql, *values in (("SELECT session_search_reconcile()",), (SEARCH, "pelican")):
+        set_handler(lambda: 1, steps)
+        try:
+            connection.rows(sql, *values)
+        except connections.SqliteError as error:
+            texts.add(str(error))
+        set_handler(None, steps)
+    connection.rows("BEGIN")  # fails if a transaction was left open
+    connection.rows("COMMIT")
+    remaining = connection.value("SELECT session_search_reconcile()")
+    found = json.loads(connection.value(SEARCH, "pelican"))
+    connection.rows("INSERT INTO session_search_fts(session_search_fts) VALUES('integrity-check')")
+    connection.close()
+    return {"texts": sorted(texts), "remaining": remaining, "found": len(found["results"])}
+
+
+def search_while_writing(connect, library, host, index, journal_mode, seconds):
+    """Four threads search and reconcile on one index file while another appends to the host. Faults seen, and what each finds at the end."""
+    connect(index).rows(f"PRAGMA journal_mode = {journal_mode}")
     committed, faults, searches, stop = [0], [], [0], threading.Event()
 
     def write():
-        writer = sqlite3.connect(host, isolation_level=None, timeout=10)
+        # Of the host's own SQLite, too: two SQLites in one process undo each other's file locks.
+        writer = connect(host)
+        writer.rows("PRAGMA busy_timeout = 10000")
         seq = 0
         while not stop.is_set():
             seq += 1
             event = {"type": "message", "id": f"m{seq}", "parentId": f"m{seq - 1}" if seq > 1 else None}
             event |= {"message": {"role": "user", "content": f"common word{seq}"}}
-            writer.execute("INSERT INTO transcript_events VALUES('s1', ?, ?, ?)", (seq, json.dumps(event), seq))
+            writer.rows("INSERT INTO transcript_events VALUES('s1', ?, ?, ?)", seq, json.dumps(event), seq)
             committed[0] = seq
             time.sleep(0.002)
         writer.close()

@@ -56,6 +56,14 @@ class Loading(TestCase):
                 opened = self.host(name).scene("open_while_another_writes", LIBRARY, self.fixture(), index, 0.2)
                 self.assertEqual(opened, "openclaw-2026-09")
 
+    def test_opening_that_fails_leaves_no_transaction_open(self):
+        for name in PYTHON:
+            with self.subTest(host=name):
+                index = self.folder / f"{name}.sqlite"
+                opened, *then = self.host(name).scene("open_while_another_reads", LIBRARY, self.fixture(), index)
+                self.assertIn("database is locked", opened)
+                self.assertEqual(then, [None, [], [], [], "openclaw-2026-09"])
+
 
 class States(TestCase):
     """The extension is loaded on a main database in some state; what then works, and what says why not."""

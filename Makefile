@@ -31,6 +31,9 @@ test-loadable: loadable ## the built extension in the sqlite3 shell, Python and 
 	$(PYTHON) -m unittest discover --start-directory tests/loadable --pattern 'test_*.py'
 	target/hosts/node --test tests/loadable/
 
+bench: ## a large database: indexing and searching, beside plain FTS5
+	cargo bench --quiet --locked --features bundled --bench beside
+
 clean: ## remove everything that was built
 	rm -rf target dist
 

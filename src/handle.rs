@@ -104,15 +104,12 @@ impl Handle {
         }
     }
 
-    /// Runs `work` and gives the caller its own `last_insert_rowid()` back.
-    pub(crate) fn keeping_last_insert_rowid<T>(&self, work: impl FnOnce() -> T) -> T {
-        let before = self.connection.last_insert_rowid();
-        let done = work();
+    /// What `last_insert_rowid()` says from now on.
+    pub(crate) fn set_last_insert_rowid(&self, rowid: i64) {
         // SAFETY: reading the pointer of a live connection.
         let raw = unsafe { self.connection.handle() };
         // SAFETY: the connection is live while one of its callbacks runs.
-        unsafe { ffi::sqlite3_set_last_insert_rowid(raw, before) };
-        done
+        unsafe { ffi::sqlite3_set_last_insert_rowid(raw, rowid) };
     }
 
     fn keep_statements(&self, keep: bool) {

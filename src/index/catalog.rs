@@ -131,8 +131,14 @@ impl Catalog {
         behind
     }
 
+    /// Whether there is anything for reconcile to do.
     pub(super) fn has_work(&self) -> bool {
         !self.orphans.is_empty() || self.entries.iter().any(|e| !e.in_step)
+    }
+
+    /// Whether there is anything that a search can do on its way.
+    pub(super) fn has_small_work(&self) -> bool {
+        !self.orphans.is_empty() || self.entries.iter().any(|e| !e.in_step && !e.too_large)
     }
 }
 

@@ -22,7 +22,7 @@ use crate::handle::Handle;
 use crate::source::{Adapter, Snapshot, Source};
 
 pub(crate) use catalog::{Catalog, Entry};
-pub(crate) use transaction::reading;
+use transaction::{Writing, reading};
 use write::Budget;
 pub(crate) use write::active_messages;
 
@@ -76,23 +76,37 @@ impl Attached {
     }
 
     /// Shows `view` one state of the host with the catalog that belongs to it. With `sync`, small changes of the host are indexed first.
-    pub(crate) fn look<T>(&mut self, handle: &Handle, sync: bool, view: impl FnOnce(&Snapshot<'_>, &Catalog) -> Result<T>) -> Result<T> {
+    pub(crate) fn look<T>(
+        &mut self,
+        handle: &Handle,
+        sync: bool,
+        view: impl FnOnce(&Snapshot<'_>, &Catalog) -> Result<T>,
+    ) -> Result<T> {
         let Self { source, catalog, trouble } = self;
-        source.snapshot(|snapshot| {
-            if sync {
-                // Whatever keeps us from writing (a locked or read-only index, a full disk), searching goes on: what is behind stays behind.
-                let until = Instant::now() + SYNC_TIME;
-                let synced = match Catalog::refresh(catalog, handle, snapshot) {
-                    Ok(current) if current.has_work() => write::catch_up(handle, snapshot, catalog, &mut Budget::until(until)),
-                    other => other.map(drop),
-                };
-                *trouble = synced.err().map(|e| e.to_string());
+        let mut view = Some(view);
+        let mut write = false;
+        loop {
+            // The lock of the index is waited for before the host is read, so that no read of the host is held meanwhile.
+            let transaction = write.then(|| Writing::begin(handle));
+            let done = source.snapshot(|snapshot| {
+                match transaction {
+                    None if sync && Catalog::refresh(catalog, handle, snapshot)?.has_small_work() => return Ok(None),
+                    None => {}
+                    Some(transaction) => {
+                        // Whatever keeps us from writing (a locked or read-only index, a full disk), what is behind stays behind.
+                        let mut budget = Budget::until(Instant::now() + SYNC_TIME);
+                        let written = transaction.and_then(|open| write::catch_up(handle, snapshot, catalog, &mut budget, open));
+                        *trouble = written.err().map(|e| e.to_string());
+                    }
+                }
+                let Some(view) = view.take() else { return Ok(None) };
+                reading(handle, || view(snapshot, Catalog::refresh(catalog, handle, snapshot)?)).map(Some)
+            })?;
+            match done {
+                Some(value) => return Ok(value),
+                None => write = true,
             }
-            reading(handle, || {
-                let current = Catalog::refresh(catalog, handle, snapshot)?;
-                view(snapshot, current)
-            })
-        })
+        }
     }
 
     /// Treats transcripts as behind although their stamps say otherwise.
@@ -105,11 +119,15 @@ impl Attached {
     /// One reconcile transaction. Returns how many transcripts remain.
     fn step(&mut self, handle: &Handle, until: Option<Instant>) -> Result<usize> {
         let Self { source, catalog, trouble } = self;
-        let remaining = source.snapshot(|snapshot| {
-            if Catalog::refresh(catalog, handle, snapshot)?.has_work() {
-                write::catch_up(handle, snapshot, catalog, &mut Budget::step(STEP_MESSAGES, STEP_BYTES, until))?;
-            }
-            Ok(catalog.as_ref().map_or(0, Catalog::work))
+        let work = source.snapshot(|snapshot| Ok(Catalog::refresh(catalog, handle, snapshot)?.has_work()))?;
+        if !work {
+            return Ok(0);
+        }
+        let remaining = Writing::begin(handle).and_then(|transaction| {
+            source.snapshot(|snapshot| {
+                write::catch_up(handle, snapshot, catalog, &mut Budget::step(STEP_MESSAGES, STEP_BYTES, until), transaction)?;
+                Ok(catalog.as_ref().map_or(0, Catalog::work))
+            })
         });
         *trouble = remaining.as_ref().err().map(ToString::to_string);
         remaining

@@ -1,42 +1,79 @@
-//! Transactions of ours inside whatever the caller is doing.
+//! Transactions of ours inside whatever the caller is doing. Left without being finished, also by a panic, they undo themselves.
 
 use crate::error::{Error, Result};
 use crate::handle::{Handle, TransactionState};
 
-/// Runs `work` in a write transaction: one of our own where the caller has none, else a savepoint in the caller's.
-/// On error nothing of `work` remains.
+/// An open write transaction: one of our own where the caller has none, else a savepoint in the caller's.
+pub(super) struct Writing<'h> {
+    handle: &'h Handle,
+    end: &'static str,
+    undo: &'static str,
+    /// The caller's `last_insert_rowid()`, which is given back at the end.
+    last_insert_rowid: i64,
+    open: bool,
+}
+
+impl<'h> Writing<'h> {
+    /// Opens it, waiting for the write lock as long as the caller's busy handler says.
+    pub(super) fn begin(handle: &'h Handle) -> Result<Self> {
+        let conn = handle.connection();
+        let (begin, end, undo) = if conn.is_autocommit() {
+            if handle.transaction_state() == TransactionState::Write {
+                // A COMMIT would fail here and leave the caller in an open transaction.
+                return Err(Error::state("the index cannot be written from inside a statement that writes: use a plain SELECT"));
+            }
+            ("BEGIN IMMEDIATE", "COMMIT", "ROLLBACK")
+        } else {
+            ("SAVEPOINT session_search", "RELEASE session_search", "ROLLBACK TO session_search; RELEASE session_search")
+        };
+        let last_insert_rowid = conn.last_insert_rowid();
+        conn.execute_batch(begin).map_err(writing_index)?;
+        Ok(Self { handle, end, undo, last_insert_rowid, open: true })
+    }
+
+    /// Keeps what was written.
+    pub(super) fn commit(mut self) -> Result<()> {
+        self.handle.connection().execute_batch(self.end).map_err(writing_index)?;
+        self.open = false;
+        Ok(())
+    }
+}
+
+impl Drop for Writing<'_> {
+    fn drop(&mut self) {
+        if self.open {
+            // Fails where SQLite has rolled back by itself; the error that led here is the one that counts.
+            let _ = self.handle.connection().execute_batch(self.undo);
+        }
+        self.handle.set_last_insert_rowid(self.last_insert_rowid);
+    }
+}
+
+/// Runs `work` in a write transaction. On error nothing of it remains.
 pub(super) fn writing<T>(handle: &Handle, work: impl FnOnce() -> Result<T>) -> Result<T> {
-    let conn = handle.connection();
-    let (begin, end, undo) = if conn.is_autocommit() {
-        if handle.transaction_state() == TransactionState::Write {
-            // A COMMIT would fail here and leave the caller in an open transaction.
-            return Err(Error::state("the index cannot be written from inside a statement that writes: use a plain SELECT"));
-        }
-        ("BEGIN IMMEDIATE", "COMMIT", "ROLLBACK")
-    } else {
-        ("SAVEPOINT session_search", "RELEASE session_search", "ROLLBACK TO session_search; RELEASE session_search")
-    };
-    let run = |sql| conn.execute_batch(sql).map_err(|e| Error::sqlite("writing the index", e));
-    handle.keeping_last_insert_rowid(|| {
-        run(begin)?;
-        let done = work().and_then(|value| run(end).map(|()| value));
-        if done.is_err() {
-            // May fail where SQLite has rolled back by itself; the first error is the one that counts.
-            let _ = run(undo);
-        }
-        done
-    })
+    let transaction = Writing::begin(handle)?;
+    let value = work()?;
+    transaction.commit()?;
+    Ok(value)
 }
 
 /// Runs `work` on one state of the index, so that what it reads belongs together.
-pub(crate) fn reading<T>(handle: &Handle, work: impl FnOnce() -> Result<T>) -> Result<T> {
+pub(super) fn reading<T>(handle: &Handle, work: impl FnOnce() -> Result<T>) -> Result<T> {
+    struct Reading<'h>(&'h Handle);
+    impl Drop for Reading<'_> {
+        fn drop(&mut self) {
+            let _ = self.0.connection().execute_batch("RELEASE session_search_read"); // nothing was written
+        }
+    }
     let conn = handle.connection();
     if !conn.is_autocommit() || handle.transaction_state() == TransactionState::Write {
         return work(); // the caller's transaction already holds one state
     }
-    let run = |sql| conn.execute_batch(sql).map_err(|e| Error::sqlite("reading the index", e));
-    run("SAVEPOINT session_search_read")?;
-    let done = work();
-    let ended = run("RELEASE session_search_read");
-    done.and_then(|value| ended.map(|()| value))
+    conn.execute_batch("SAVEPOINT session_search_read").map_err(|e| Error::sqlite("reading the index", e))?;
+    let _reading = Reading(handle);
+    work()
+}
+
+fn writing_index(error: rusqlite::Error) -> Error {
+    Error::sqlite("writing the index", error)
 }

@@ -7,7 +7,7 @@ use std::time::Instant;
 use rusqlite::params;
 
 use super::catalog::Catalog;
-use super::transaction::writing;
+use super::transaction::Writing;
 use super::{rowid, rowids, transcript_and_seq};
 use crate::branch::Branch;
 use crate::error::{Error, Result};
@@ -55,42 +55,18 @@ impl Budget {
     }
 }
 
-/// Brings transcripts in step, in one transaction, until the budget is spent. At least one is worked on.
-pub(super) fn catch_up(handle: &Handle, snapshot: &Snapshot<'_>, slot: &mut Option<Catalog>, budget: &mut Budget) -> Result<()> {
-    let done = writing(handle, || {
-        // Taken inside the transaction: transcript ids are only good for the state of the index that they came from.
-        let catalog = Catalog::refresh(slot, handle, snapshot)?;
-        let writer = Writer { handle, snapshot };
-        let mut worked = false;
-        while let Some(&id) = catalog.orphans.last() {
-            if worked && budget.spent() {
-                break;
-            }
-            writer.remove(id)?;
-            catalog.orphans.pop();
-            worked = true;
-        }
-        for i in catalog.behind() {
-            let entry = &mut catalog.entries[i];
-            if worked && budget.spent() {
-                break;
-            }
-            if budget.gives_up && entry.too_large {
-                continue;
-            }
-            let id = match entry.transcript {
-                Some(id) => id,
-                None => writer.add(&entry.session.session_id)?,
-            };
-            let session = entry.searchable.then_some(entry.session.session_id.as_str());
-            let done = writer.bring_in_step(id, session, entry.stamp(), budget)?;
-            entry.too_large = done == Done::Nothing && !worked; // it had the whole budget
-            catalog.wrote(i, id, done == Done::All);
-            worked = true;
-        }
-        catalog.state = writer.new_state()?;
-        Ok(())
-    });
+/// Brings transcripts in step, in the given transaction, until the budget is spent. At least one is worked on.
+pub(super) fn catch_up(
+    handle: &Handle,
+    snapshot: &Snapshot<'_>,
+    slot: &mut Option<Catalog>,
+    budget: &mut Budget,
+    transaction: Writing<'_>,
+) -> Result<()> {
+    // Taken inside the transaction: transcript ids are only good for the state of the index that they came from.
+    let done = Catalog::refresh(slot, handle, snapshot)
+        .and_then(|catalog| Writer { handle, snapshot }.catch_up(catalog, budget))
+        .and_then(|()| transaction.commit());
     if done.is_err() {
         *slot = None; // it speaks of rows that have been rolled back
     }
@@ -114,6 +90,40 @@ struct Writer<'w> {
 }
 
 impl Writer<'_> {
+    fn catch_up(&self, catalog: &mut Catalog, budget: &mut Budget) -> Result<()> {
+        let mut worked = false;
+        while let Some(&id) = catalog.orphans.last() {
+            if worked && budget.spent() {
+                break;
+            }
+            self.remove(id)?;
+            catalog.orphans.pop();
+            worked = true;
+        }
+        for i in catalog.behind() {
+            let entry = &mut catalog.entries[i];
+            if worked && budget.spent() {
+                break;
+            }
+            if budget.gives_up && entry.too_large {
+                continue;
+            }
+            let id = match entry.transcript {
+                Some(id) => id,
+                None => self.add(&entry.session.session_id)?,
+            };
+            let session = entry.searchable.then_some(entry.session.session_id.as_str());
+            let done = self.bring_in_step(id, session, entry.stamp(), budget)?;
+            entry.too_large = done == Done::Nothing && !worked; // it had the whole budget
+            catalog.wrote(i, id, done == Done::All);
+            worked = true;
+        }
+        if worked {
+            catalog.state = self.new_state()?;
+        }
+        Ok(())
+    }
+
     fn execute(&self, sql: &str, params: impl rusqlite::Params) -> Result<usize> {
         self.handle.connection().prepare_cached(sql).and_then(|mut s| s.execute(params)).map_err(writing_index)
     }

@@ -70,6 +70,7 @@ impl Source {
     /// Opens the database at `path` for reading only and finds out what it is.
     pub(crate) fn open(path: &Path) -> Result<Self> {
         let opening = |e| Error::sqlite("opening the host database", e);
+        let path = &std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
         if !path.is_file() {
             return Err(Error::input(format!("session_search_open: argument 1 (path) must be an existing file, got {}", path.display())));
         }
@@ -108,7 +109,9 @@ impl Source {
         if self.file != file_id(&self.path) {
             *self = Self::open(&self.path)?;
         }
-        let reading = |e| Error::sqlite("reading the host database", e);
+        if !self.connection.is_autocommit() {
+            self.connection.execute_batch("ROLLBACK").map_err(reading)?; // a panic left the last one open
+        }
         self.connection.execute_batch("BEGIN").map_err(reading)?;
         let done = self
             .refresh_adapter()

@@ -12,8 +12,9 @@ demo: setup-demo loadable ## build, open an OpenClaw database, search it
 
 test: setup-test lint test-rust test-loadable ## everything
 
-test-long: setup-test loadable ## what takes long: large databases, many random histories
-	scripts/test_long.sh
+test-long: setup-test bench ## what takes long: a large database, many random histories, the newest rusqlite that is allowed
+	SESSION_SEARCH_HISTORIES=500 cargo test --release --locked --features bundled --test beside random_histories
+	scripts/newest_rusqlite.sh
 
 loadable: ## the loadable extension: dist/session_search.so
 	cargo rustc --quiet --release --locked --lib --features loadable --crate-type cdylib

@@ -123,11 +123,6 @@ impl Drop for Handle {
     }
 }
 
-/// The version of the SQLite that runs, as in `SQLITE_VERSION_NUMBER`.
-pub(crate) fn sqlite_version_number() -> c_int {
-    rusqlite::version_number()
-}
-
 /// The rows of a table function, a value for each visible column.
 pub(crate) type Rows = Vec<Vec<Value>>;
 

@@ -5,7 +5,6 @@
 use rusqlite::{Connection, OptionalExtension};
 
 use crate::error::{Error, Result};
-use crate::handle::sqlite_version_number;
 use crate::{event, redact, tokenizer};
 
 const CREATE_TABLES: &str = include_str!("../sql/index.sql");
@@ -44,7 +43,7 @@ pub(crate) fn prepare(conn: &Connection, identity: &str) -> Result<()> {
     let preparing = |e| Error::sqlite("preparing the index", e);
     conn.execute_batch(DROP).map_err(preparing)?;
     conn.execute_batch(CREATE_TABLES).map_err(preparing)?;
-    let fts = if sqlite_version_number() >= CONTENTLESS_DELETE { CREATE_FTS_CONTENTLESS } else { CREATE_FTS };
+    let fts = if rusqlite::version_number() >= CONTENTLESS_DELETE { CREATE_FTS_CONTENTLESS } else { CREATE_FTS };
     conn.execute_batch(fts).map_err(preparing)?;
     let meta = "INSERT INTO main.session_search_meta(key, value) VALUES('format', ?1), ('identity', ?2), ('state', hex(randomblob(16)))";
     conn.execute(meta, [&format_text(), identity]).map_err(preparing)?;
@@ -79,7 +78,7 @@ fn refuse_newer(format: &str) -> Result<()> {
 }
 
 fn refuse_contentless(conn: &Connection) -> Result<()> {
-    if sqlite_version_number() >= CONTENTLESS_DELETE {
+    if rusqlite::version_number() >= CONTENTLESS_DELETE {
         return Ok(());
     }
     let sql = "SELECT 1 FROM main.sqlite_schema WHERE name = 'session_search_fts' AND instr(sql, 'contentless_delete')";

@@ -563,7 +563,9 @@ fn history(layout: Layout, seed: u64, steps: usize) {
 
 #[test]
 fn random_histories_find_what_a_naive_scan_finds() {
-    for seed in 1..=20 {
+    // `make test-long` runs more of them.
+    let seeds = std::env::var("SESSION_SEARCH_HISTORIES").map_or(20, |seeds| seeds.parse().unwrap());
+    for seed in 1..=seeds {
         for layout in LAYOUTS {
             history(layout, seed, 40);
         }

@@ -76,12 +76,7 @@ impl Attached {
     }
 
     /// Shows `view` one state of the host with the catalog that belongs to it. With `sync`, small changes of the host are indexed first.
-    pub(crate) fn look<T>(
-        &mut self,
-        handle: &Handle,
-        sync: bool,
-        view: impl FnOnce(&Snapshot<'_>, &Catalog) -> Result<T>,
-    ) -> Result<T> {
+    pub(crate) fn look<T>(&mut self, handle: &Handle, sync: bool, view: impl FnOnce(&Snapshot<'_>, &Catalog) -> Result<T>) -> Result<T> {
         let Self { source, catalog, trouble } = self;
         let mut view = Some(view);
         let mut write = false;

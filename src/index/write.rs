@@ -217,11 +217,9 @@ impl Transcript {
     fn read(snapshot: &Snapshot<'_>, session_id: &str, held: &HashMap<i64, i64>, stop: &dyn Fn() -> bool) -> Result<Option<Self>> {
         let mut branch = Branch::new();
         let mut this = Self::default();
-        let mut read = 0_u32;
         let mut stopped = false;
         snapshot.events(session_id, |seq, stored| {
-            read += 1;
-            if stopped || read.is_multiple_of(64) && stop() {
+            if stop() {
                 stopped = true;
                 return Ok(false);
             }

@@ -30,7 +30,7 @@ test-rust: ## the Rust suites
 
 test-loadable: loadable ## the built extension in the sqlite3 shell, Python and Node
 	$(PYTHON) -m unittest discover --start-directory tests/loadable --pattern 'test_*.py'
-	target/hosts/node --test tests/loadable/
+	target/hosts/node --test 'tests/loadable/*.test.mjs'
 
 bench: ## a large database: indexing and searching, beside plain FTS5
 	cargo bench --quiet --locked --features bundled --bench beside

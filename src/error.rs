@@ -19,6 +19,8 @@ enum Kind {
     State(String),
     /// SQLite refused.
     Sqlite { doing: &'static str, source: rusqlite::Error },
+    /// SQLite found the index damaged.
+    Damage { doing: &'static str, source: rusqlite::Error },
 }
 
 impl Error {
@@ -46,6 +48,16 @@ impl Error {
     pub(crate) fn sqlite(doing: &'static str, source: rusqlite::Error) -> Self {
         Self(Kind::Sqlite { doing, source })
     }
+
+    /// SQLite refused something in the index, which can be made again if it is damaged.
+    pub(crate) fn index(doing: &'static str, source: rusqlite::Error) -> Self {
+        let corrupt = source.sqlite_error_code() == Some(rusqlite::ErrorCode::DatabaseCorrupt);
+        if corrupt || source.to_string().contains("vtable constructor failed") {
+            Self(Kind::Damage { doing, source })
+        } else {
+            Self::sqlite(doing, source)
+        }
+    }
 }
 
 impl fmt::Display for Error {
@@ -53,6 +65,12 @@ impl fmt::Display for Error {
         match &self.0 {
             Kind::Input(text) | Kind::State(text) => f.write_str(text),
             Kind::Sqlite { doing, source } => write!(f, "session_search: {source} while {doing}"),
+            Kind::Damage { doing, source } => {
+                write!(
+                    f,
+                    "session_search: {source} while {doing}: the index is damaged, remove its file and open the host again, it is made anew"
+                )
+            }
         }
     }
 }
@@ -60,7 +78,7 @@ impl fmt::Display for Error {
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match &self.0 {
-            Kind::Sqlite { source, .. } => Some(source),
+            Kind::Sqlite { source, .. } | Kind::Damage { source, .. } => Some(source),
             Kind::Input(_) | Kind::State(_) => None,
         }
     }

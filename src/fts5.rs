@@ -301,9 +301,12 @@ unsafe extern "C" fn x_excerpt(
         // SAFETY: a value that FTS5 gave.
         let kind = unsafe { ffi::sqlite3_value_type(max_chars) };
         // SAFETY: the same value.
+        let number = unsafe { ffi::sqlite3_value_double(max_chars) };
+        // SAFETY: the same value.
         let max_chars = unsafe { ffi::sqlite3_value_int64(max_chars) };
-        let max_chars = usize::try_from(max_chars).ok().filter(|&max| kind == ffi::SQLITE_INTEGER && max > 0);
-        let Some(max_chars) = max_chars else {
+        // Some hosts bind every number as REAL: a whole one counts.
+        let whole = kind == ffi::SQLITE_INTEGER || kind == ffi::SQLITE_FLOAT && number.fract() == 0.0;
+        let Some(max_chars) = usize::try_from(max_chars).ok().filter(|&max| whole && max > 0) else {
             return Err("session_search_excerpt: argument 3 (max_chars) must be an integer of at least 1".to_owned());
         };
         let text = String::from_utf8_lossy(text);

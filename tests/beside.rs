@@ -442,7 +442,9 @@ fn opening_refuses_what_cannot_be_searched() {
     assert!(refused(&index, &text).contains("file is not a database"));
     let inside = Connection::open(&world.host.path).unwrap();
     session_search::register(&inside).unwrap();
-    assert!(refused(&inside, &world.host.path).contains("main database is a host's own"));
+    assert!(refused(&inside, &world.host.path).contains("this is the connection's own main database"));
+    let other = World::new(Layout::July);
+    assert!(refused(&inside, &other.host.path).contains("main database belongs to OpenClaw, where an index must not be"));
     let tables: i64 = inside.query_row("SELECT count(*) FROM sqlite_schema WHERE name LIKE 'session_search%'", [], |r| r.get(0)).unwrap();
     assert_eq!(tables, 0, "nothing of ours goes into OpenClaw's database");
     let unopened = search_as(&index, "word", EVERYTHING.0, "{}").unwrap_err().to_string();

@@ -1,11 +1,13 @@
 //! Rows for what is shown, windows over every credential kind, and the choice of the place against a naive one.
 
+use std::convert::Infallible;
 use std::slice::from_ref;
 
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::*;
 use crate::redact::tests::{CASES, KINDS, Random, random_texts, rows, runs, strings, whole};
+use crate::tokenizer::{Token, Tokenizer};
 
 /// The excerpt around the first occurrence of each of `words`.
 fn around(text: &str, words: &[&str], max_chars: usize) -> String {
@@ -148,6 +150,70 @@ fn no_window_over_any_kind_shows_part_of_a_secret_or_of_a_mask() {
         }
     }
     assert!(windows > 50_000, "too few windows: {windows}");
+}
+
+/// Secrets as they stand in a message: name, before, secret, behind.
+const NEIGHBOURS: [(&str, &str, &str, &str); 14] = [
+    ("bearer", "Authorization: Bearer ", "Kd8sLf3gHj6k⟂Lp1oIu4yTr7eWq0zXcVb", ""),
+    ("cliflag", "--api-key ", "Gh7jKl0zXc3v⟂Bn6mQw9eRt", ""),
+    ("dsn", "postgres://svcuser:", "Qw8rTy2uIo5p⟂Lk7jHgFd", "@db.example:5432/prod"),
+    ("env", "SERVICE_TOKEN=", "Ax7mNq4pRt9v⟂Wy2zBd6fGh", ""),
+    ("glpat", "", "gl⟂pat-Bn5mQw8eRt1yUi4oPa7sDf", ""),
+    ("httpuserinfo", "https://deploy:", "Mn3bVc6xZl9k⟂Jh2gFd5s", "@git.example/repo.git"),
+    ("json", "{\"client_secret\":\"", "Rt6yUi9oPa2s⟂Df5gHj8kLz", "\"}"),
+    ("jwt", "", "ey⟂JhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIiwibmFtZSI6Ikpv.SflKxwRJSMeKKF2QT4fwpMeJf36POk6yJV", ""),
+    (
+        "pem",
+        "--⟂---BEGIN EC PRIVATE KEY-----\n",
+        "MHcCAQEEIInventedKeyMaterialAAAA0123456789abcdefGHIJKLMNOPQR\nAoGCCqGSM49AwEHoUQDQgAEInventedKeyMaterialBBBB01",
+        "\n-----END EC PRIVATE KEY-----",
+    ),
+    ("quotedenv", "DB_PASSWORD=\"", "correct horse battery staple nine", "\""),
+    ("skproj", "", "s⟂k-proj-Tz5yUx8wVq1rSn4mPk7j_Lh0gFd3sAa6-Zx9cVb2nMq5w", ""),
+    ("slack", "", "xo⟂xb-123456789012-345678901234-AbCdEfGhIjKlMnOpQrStUvWx", ""),
+    ("telegram", "", "123456789:A⟂AHk5Lm8Np1Qr4St7Uv0Wx3Yz6Ab9Cd2Ef5", ""),
+    ("urltoken", "https://api.example/v1/x?token=", "Vb4nMq7wEr0t⟂Yu3iOp6aSd", ""),
+];
+
+#[test]
+fn no_secret_near_a_match_shows_in_an_excerpt_or_in_the_index() {
+    let words = |name: &str, count: usize| (0..count).map(|i| format!("{name}{i}")).collect::<Vec<_>>().join(" ");
+    let collect = |tokens: &mut Vec<String>, token: Token<'_>| {
+        tokens.push(token.text.to_owned());
+        Ok::<_, Infallible>(())
+    };
+    for (name, before, secret, behind) in NEIGHBOURS {
+        let secret = whole(secret);
+        let written = whole(&format!("{before}{secret}{behind}"));
+        let parts = runs(&secret, 6);
+        let mut own = Vec::new();
+        let Ok(()) = Tokenizer::default().tokenize(secret.as_bytes(), |token| collect(&mut own, token));
+        own.retain(|token| token.len() > 5);
+        for distance in 0..45 {
+            let (far, near) = (words("wa", 60), words("wb", distance));
+            for (order, text) in [
+                ("before", format!("{far} {written} {near} needle {}", words("wc", 60))),
+                ("behind", format!("{far} needle {near} {written} {}", words("wc", 60))),
+            ] {
+                let message = Redacted::new(&text);
+                let at = text.find("needle").expect("it is there");
+                for size in [60, 120, 300] {
+                    let shown = excerpt(&message, from_ref(&(at..at + "needle".len())), size);
+                    let part = parts.iter().find(|part| shown.contains(*part));
+                    assert_eq!(part, None, "{name} {distance} {order} in {size}: {shown:?}");
+                    assert!(shown.contains("needle") && shown.chars().count() <= size, "{name} {distance} {order} in {size}: {shown:?}");
+                }
+                let indexed = message.indexed();
+                let part = parts.iter().find(|part| indexed.contains(*part));
+                assert_eq!(part, None, "{name} {distance} {order}: {indexed:?}");
+                let mut tokens = Vec::new();
+                let Ok(()) = message.tokens(Tokenizer::default(), |token| collect(&mut tokens, token));
+                let token = tokens.iter().find(|token| own.contains(token));
+                assert_eq!(token, None, "{name} {distance} {order}");
+                assert!(tokens.len() > 120 + distance, "{name} {distance} {order}: the rest of the text is searchable");
+            }
+        }
+    }
 }
 
 #[test]

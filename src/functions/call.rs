@@ -30,22 +30,49 @@ impl Call<'_> {
         }
     }
 
-    /// An integer argument; `None` for NULL.
+    /// An integer argument; `None` for NULL. Some hosts (node:sqlite) bind every number as REAL: a whole one counts.
     pub(super) fn integer(&self, i: usize) -> Result<Option<i64>> {
         match self.raw(i) {
             ValueRef::Null => Ok(None),
-            ValueRef::Integer(value) => Ok(Some(value)),
-            other => Err(self.wrong(i, "INTEGER", other)),
+            value => whole(value).map(Some).ok_or_else(|| self.wrong(i, "INTEGER", value)),
         }
     }
 
-    /// Argument `i` is not what was `expected`.
+    /// Argument `i` has the wrong type. Its value is not shown: it may be what the caller wants to have redacted.
     pub(super) fn wrong(&self, i: usize, expected: &str, got: ValueRef<'_>) -> Error {
+        self.argument(i, expected, type_name(got))
+    }
+
+    /// The number in argument `i` is out of range.
+    pub(super) fn out_of_range(&self, i: usize, expected: &str, got: i64) -> Error {
+        self.argument(i, expected, &got.to_string())
+    }
+
+    fn argument(&self, i: usize, expected: &str, got: &str) -> Error {
         let name = self.function.arguments.get(i).copied().unwrap_or_default();
-        let got = match got {
-            ValueRef::Integer(value) => value.to_string(), // never a secret, and its value is often what is wrong
-            other => other.data_type().to_string().to_uppercase(),
-        };
-        Error::argument(self.function.name, i + 1, name, expected, &got)
+        Error::argument(self.function.name, i + 1, name, expected, got)
+    }
+}
+
+/// The value as an integer, if it is one.
+pub(super) fn whole(value: ValueRef<'_>) -> Option<i64> {
+    match value {
+        ValueRef::Integer(value) => Some(value),
+        #[expect(clippy::cast_possible_truncation, reason = "compared after the cast")]
+        #[expect(clippy::cast_precision_loss, reason = "compared after the cast")]
+        #[expect(clippy::float_cmp, reason = "exact or not a whole number")]
+        ValueRef::Real(value) => Some(value as i64).filter(|&whole| whole as f64 == value),
+        _ => None,
+    }
+}
+
+/// SQLite's name of the value's type.
+pub(super) fn type_name(value: ValueRef<'_>) -> &'static str {
+    match value {
+        ValueRef::Null => "NULL",
+        ValueRef::Integer(_) => "INTEGER",
+        ValueRef::Real(_) => "REAL",
+        ValueRef::Text(_) => "TEXT",
+        ValueRef::Blob(_) => "BLOB",
     }
 }

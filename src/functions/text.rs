@@ -1,6 +1,6 @@
 //! Texts without their secrets.
 
-use rusqlite::types::{Value, ValueRef};
+use rusqlite::types::Value;
 
 use super::call::Call;
 use crate::error::Result;
@@ -24,7 +24,7 @@ pub(super) fn redact_excerpt(call: &Call<'_>) -> Result<Value> {
         None => EXCERPT_CHARS,
         Some(max) => match usize::try_from(max) {
             Ok(max) if max > 0 => max,
-            _ => return Err(call.wrong(2, "an integer of at least 1", ValueRef::Integer(max))),
+            _ => return Err(call.out_of_range(2, "an integer of at least 1", max)),
         },
     };
     let Some(text) = text else { return Ok(Value::Null) };

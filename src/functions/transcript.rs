@@ -3,7 +3,7 @@
 use rusqlite::functions::{Aggregate, Context};
 use rusqlite::types::{Value, ValueRef};
 
-use super::call::Call;
+use super::call::{Call, type_name, whole};
 use crate::branch::{Branch, Entry};
 use crate::error::Result;
 use crate::event::Message;
@@ -53,13 +53,10 @@ impl Aggregate<Vec<(i64, Entry)>, Value> for BranchAggregate {
     }
 
     fn step(&self, context: &mut Context<'_>, entries: &mut Vec<(i64, Entry)>) -> rusqlite::Result<()> {
-        let seq = match context.get_raw(0) {
-            ValueRef::Integer(seq) => seq,
-            other => {
-                let got = other.data_type().to_string().to_uppercase();
-                let error = crate::Error::argument("transcript_branch", 1, "seq", "INTEGER", &got);
-                return Err(rusqlite::Error::UserFunctionError(error.into()));
-            }
+        let seq = context.get_raw(0);
+        let Some(seq) = whole(seq) else {
+            let error = crate::Error::argument("transcript_branch", 1, "seq", "INTEGER", type_name(seq));
+            return Err(rusqlite::Error::UserFunctionError(error.into()));
         };
         if let Some(event) = StoredEvent::new(context.get_raw(1), 0).read() {
             entries.push((seq, event.entry));

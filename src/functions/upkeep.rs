@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use rusqlite::types::{Value, ValueRef};
+use rusqlite::types::Value;
 
 use super::call::Call;
 use crate::error::Result;
@@ -21,7 +21,7 @@ pub(super) fn reconcile(call: &Call<'_>) -> Result<Value> {
         None => None,
         Some(ms) => match u64::try_from(ms) {
             Ok(ms) => Some(Duration::from_millis(ms)),
-            Err(_) => return Err(call.wrong(0, "milliseconds, not negative", ValueRef::Integer(ms))),
+            Err(_) => return Err(call.out_of_range(0, "milliseconds, not negative", ms)),
         },
     };
     let remaining = index::reconcile(call.handle, budget)?;

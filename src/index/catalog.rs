@@ -1,16 +1,13 @@
 //! The sessions of the host set against what is indexed: who is searchable, who is in step, what is left over.
 //!
 //! Built from one state of the host and one of the index, and kept until one of them changes: the host's `data_version`, or the
-//! index's state token (which goes back with a rolled-back transaction, as the rows do).
+//! index's version (which goes back with a rolled-back transaction, as the rows do).
 
 use std::collections::HashMap;
 
-use rusqlite::OptionalExtension;
-
-use super::transaction::writing;
 use crate::error::{Error, Result};
 use crate::handle::Handle;
-use crate::schema;
+use crate::schema::{self, IndexVersion};
 use crate::source::{HostVersion, Session, Snapshot};
 use crate::visibility;
 
@@ -50,38 +47,35 @@ impl Entry {
 pub(crate) struct Catalog {
     pub(crate) entries: Vec<Entry>,
     pub(super) orphans: Vec<i64>,
-    pub(super) state: String,
     host: HostVersion,
+    pub(super) index: IndexVersion,
     by_transcript: HashMap<i64, usize>,
 }
 
 impl Catalog {
-    /// The catalog as of now; does nothing when neither the host nor the index has changed.
-    pub(super) fn refresh<'c>(current: &'c mut Option<Self>, handle: &Handle, snapshot: &Snapshot<'_>) -> Result<&'c mut Self> {
+    /// The catalog as of now; does nothing when neither the host nor the index has changed. `None` if there is no index for this host,
+    /// or none of this format.
+    pub(super) fn refresh<'c>(current: &'c mut Option<Self>, handle: &Handle, snapshot: &Snapshot<'_>) -> Result<Option<&'c mut Self>> {
         let host = snapshot.version()?;
-        let known = current.as_ref().map(|c| c.host);
-        if known.is_none_or(|known| known.file != host.file) {
-            let identity = snapshot.identity()?;
-            if !schema::is_ready(handle.connection(), &identity)? {
-                // Asked again inside the transaction: another connection may have been faster.
-                let conn = handle.connection();
-                writing(handle, || if schema::is_ready(conn, &identity)? { Ok(()) } else { schema::prepare(conn, &identity) })?;
-            }
-            *current = None;
-        }
-        let state = state(handle)?;
+        let index = schema::version(handle.connection())?;
         let fresh = match current.take() {
-            Some(catalog) if catalog.host == host && catalog.state == state => catalog,
-            Some(catalog) if catalog.host == host => {
-                let sessions = catalog.entries.into_iter().map(|e| e.session).collect();
-                Self::join(handle, sessions, host, state)?
+            Some(catalog) if catalog.host == host && Some(&catalog.index) == index.as_ref() => catalog,
+            known => {
+                let Some(index) = index else { return Ok(None) };
+                if !schema::is_ready(handle.connection(), &snapshot.identity()?)? {
+                    return Ok(None);
+                }
+                let sessions = match known {
+                    Some(catalog) if catalog.host == host => catalog.entries.into_iter().map(|e| e.session).collect(),
+                    _ => snapshot.sessions()?,
+                };
+                Self::join(handle, sessions, host, index)?
             }
-            _ => Self::join(handle, snapshot.sessions()?, host, state)?,
         };
-        Ok(current.insert(fresh))
+        Ok(Some(current.insert(fresh)))
     }
 
-    fn join(handle: &Handle, sessions: Vec<Session>, host: HostVersion, state: String) -> Result<Self> {
+    fn join(handle: &Handle, sessions: Vec<Session>, host: HostVersion, index: IndexVersion) -> Result<Self> {
         let mut indexed = indexed_transcripts(handle)?;
         let entries: Vec<_> = sessions
             .into_iter()
@@ -92,7 +86,7 @@ impl Catalog {
             .collect();
         let orphans = indexed.into_values().map(|(id, _)| id).collect();
         let by_transcript = entries.iter().enumerate().filter_map(|(i, e)| Some((e.transcript?, i))).collect();
-        Ok(Self { entries, orphans, state, host, by_transcript })
+        Ok(Self { entries, orphans, host, index, by_transcript })
     }
 
     /// The session of a transcript id.
@@ -142,22 +136,11 @@ impl Catalog {
     }
 }
 
-/// The token that every transaction of ours replaces.
-fn state(handle: &Handle) -> Result<String> {
-    let sql = "SELECT value FROM main.session_search_meta WHERE key = 'state'";
-    let state = handle.connection().prepare_cached(sql).and_then(|mut s| s.query_row([], |row| row.get(0)).optional());
-    let lost = || Error::state("the index in the main database is gone: call session_search_open(path) again");
-    state.map_err(reading_index)?.ok_or_else(lost)
-}
-
 /// Session id -> transcript id and indexed stamp.
 fn indexed_transcripts(handle: &Handle) -> Result<HashMap<String, (i64, Option<String>)>> {
+    let reading = |e| Error::index("reading the index", e);
     let sql = "SELECT session_id, id, indexed_stamp FROM main.session_search_transcript";
-    let mut statement = handle.connection().prepare_cached(sql).map_err(reading_index)?;
-    let rows = statement.query_map([], |row| Ok((row.get(0)?, (row.get(1)?, row.get(2)?)))).map_err(reading_index)?;
-    rows.collect::<rusqlite::Result<_>>().map_err(reading_index)
-}
-
-fn reading_index(error: rusqlite::Error) -> Error {
-    Error::sqlite("reading the index", error)
+    let mut statement = handle.connection().prepare_cached(sql).map_err(reading)?;
+    let rows = statement.query_map([], |row| Ok((row.get(0)?, (row.get(1)?, row.get(2)?)))).map_err(reading)?;
+    rows.collect::<rusqlite::Result<_>>().map_err(reading)
 }

@@ -56,7 +56,7 @@ pub(crate) struct Attached {
     source: Source,
     catalog: Option<Catalog>,
     /// Why the last attempt to bring the index in step failed.
-    trouble: Option<String>,
+    trouble: Option<Error>,
 }
 
 impl Attached {
@@ -71,8 +71,8 @@ impl Attached {
     }
 
     /// Why the index could not be brought in step, if so.
-    pub(crate) fn trouble(&self) -> Option<&str> {
-        self.trouble.as_deref()
+    pub(crate) fn trouble(&self) -> Option<&Error> {
+        self.trouble.as_ref()
     }
 
     /// Shows `view` one state of the host with the catalog that belongs to it. With `sync`, small changes of the host are indexed first.
@@ -85,17 +85,30 @@ impl Attached {
             let transaction = write.then(|| Writing::begin(handle));
             let done = source.snapshot(|snapshot| {
                 match transaction {
-                    None if sync && Catalog::refresh(catalog, handle, snapshot)?.has_small_work() => return Ok(None),
-                    None => {}
+                    None => match Catalog::refresh(catalog, handle, snapshot)? {
+                        None => return Ok(None),
+                        Some(catalog) if sync && catalog.has_small_work() => return Ok(None),
+                        Some(_) => {}
+                    },
                     Some(transaction) => {
                         // Whatever keeps us from writing (a locked or read-only index, a full disk), what is behind stays behind.
-                        let mut budget = Budget::until(Instant::now() + SYNC_TIME);
-                        let written = transaction.and_then(|open| write::catch_up(handle, snapshot, catalog, &mut budget, open));
-                        *trouble = written.err().map(|e| e.to_string());
+                        let written = transaction.and_then(|open| {
+                            if sync {
+                                let mut budget = Budget::until(Instant::now() + SYNC_TIME);
+                                write::catch_up(handle, snapshot, catalog, &mut budget, open)
+                            } else {
+                                write::make_index(handle, snapshot, catalog, open)
+                            }
+                        });
+                        *trouble = written.err();
                     }
                 }
                 let Some(view) = view.take() else { return Ok(None) };
-                reading(handle, || view(snapshot, Catalog::refresh(catalog, handle, snapshot)?)).map(Some)
+                reading(handle, || match Catalog::refresh(catalog, handle, snapshot)? {
+                    Some(catalog) => view(snapshot, catalog),
+                    None => Err(trouble.take().unwrap_or_else(no_index)),
+                })
+                .map(Some)
             })?;
             match done {
                 Some(value) => return Ok(value),
@@ -114,7 +127,7 @@ impl Attached {
     /// One reconcile transaction. Returns how many transcripts remain.
     fn step(&mut self, handle: &Handle, until: Option<Instant>) -> Result<usize> {
         let Self { source, catalog, trouble } = self;
-        let work = source.snapshot(|snapshot| Ok(Catalog::refresh(catalog, handle, snapshot)?.has_work()))?;
+        let work = source.snapshot(|snapshot| Ok(Catalog::refresh(catalog, handle, snapshot)?.is_none_or(|catalog| catalog.has_work())))?;
         if !work {
             return Ok(0);
         }
@@ -124,7 +137,9 @@ impl Attached {
                 Ok(catalog.as_ref().map_or(0, Catalog::work))
             })
         });
-        *trouble = remaining.as_ref().err().map(ToString::to_string);
+        if remaining.is_ok() {
+            *trouble = None;
+        }
         remaining
     }
 }
@@ -143,15 +158,18 @@ pub(crate) fn open(handle: &Handle, path: &Path) -> Result<&'static str> {
 
 /// Nothing of ours goes into a database that belongs to another application.
 fn refuse_host_as_main(conn: &Connection, path: &Path) -> Result<()> {
-    let same = conn.path().is_some_and(|main| {
-        let canonical = |p: &Path| p.canonicalize().ok();
-        canonical(Path::new(main)).is_some_and(|main| Some(main) == canonical(path))
-    });
-    let foreign = Adapter::find(conn)?.is_some_and(|adapter| adapter.foreign);
-    if same || foreign {
+    let canonical = |p: &Path| p.canonicalize().ok();
+    let main = conn.path().and_then(|main| canonical(Path::new(main)));
+    if main.is_some() && main == canonical(path) {
         return Err(Error::state(
-            "session_search_open: this connection's main database is a host's own: connect to an index file (for example \
-             session-search.sqlite beside it) and open the host from there",
+            "session_search_open: this is the connection's own main database: connect to an index file (for example \
+             session-search.sqlite beside it) and open the database from there",
+        ));
+    }
+    if Adapter::find(conn)?.is_some_and(|adapter| adapter.foreign) {
+        return Err(Error::state(
+            "session_search_open: this connection's main database belongs to OpenClaw, where an index must not be: connect to an index \
+             file (for example session-search.sqlite beside it) and open the database from there",
         ));
     }
     Ok(())
@@ -173,4 +191,9 @@ pub(crate) fn reconcile(handle: &Handle, budget: Option<Duration>) -> Result<usi
 /// No host database has been opened on this connection.
 pub(crate) fn not_open() -> Error {
     Error::state("no transcripts to search on this connection: call session_search_open(path) first")
+}
+
+/// The index went away.
+fn no_index() -> Error {
+    Error::state("the index in the main database is gone: call session_search_open(path) again")
 }

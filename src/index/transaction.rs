@@ -49,31 +49,27 @@ impl Drop for Writing<'_> {
     }
 }
 
-/// Runs `work` in a write transaction. On error nothing of it remains.
-pub(super) fn writing<T>(handle: &Handle, work: impl FnOnce() -> Result<T>) -> Result<T> {
-    let transaction = Writing::begin(handle)?;
-    let value = work()?;
-    transaction.commit()?;
-    Ok(value)
-}
-
 /// Runs `work` on one state of the index, so that what it reads belongs together.
 pub(super) fn reading<T>(handle: &Handle, work: impl FnOnce() -> Result<T>) -> Result<T> {
     struct Reading<'h>(&'h Handle);
     impl Drop for Reading<'_> {
         fn drop(&mut self) {
-            let _ = self.0.connection().execute_batch("RELEASE session_search_read"); // nothing was written
+            // Nothing was written, so this ends whatever state the transaction is in.
+            let conn = self.0.connection();
+            if conn.execute_batch("RELEASE session_search_read").is_err() {
+                let _ = conn.execute_batch("ROLLBACK TO session_search_read; RELEASE session_search_read");
+            }
         }
     }
     let conn = handle.connection();
     if !conn.is_autocommit() || handle.transaction_state() == TransactionState::Write {
         return work(); // the caller's transaction already holds one state
     }
-    conn.execute_batch("SAVEPOINT session_search_read").map_err(|e| Error::sqlite("reading the index", e))?;
+    conn.execute_batch("SAVEPOINT session_search_read").map_err(|e| Error::index("reading the index", e))?;
     let _reading = Reading(handle);
     work()
 }
 
 fn writing_index(error: rusqlite::Error) -> Error {
-    Error::sqlite("writing the index", error)
+    Error::index("writing the index", error)
 }

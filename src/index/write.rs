@@ -14,6 +14,7 @@ use crate::error::{Error, Result};
 use crate::event::Message;
 use crate::handle::Handle;
 use crate::redact::Redacted;
+use crate::schema;
 use crate::source::Snapshot;
 
 /// What one transaction may cost.
@@ -64,13 +65,30 @@ pub(super) fn catch_up(
     transaction: Writing<'_>,
 ) -> Result<()> {
     // Taken inside the transaction: transcript ids are only good for the state of the index that they came from.
-    let done = Catalog::refresh(slot, handle, snapshot)
+    let done = current(handle, snapshot, slot)
         .and_then(|catalog| Writer { handle, snapshot }.catch_up(catalog, budget))
         .and_then(|()| transaction.commit());
     if done.is_err() {
         *slot = None; // it speaks of rows that have been rolled back
     }
     done
+}
+
+/// Makes an empty index where there is none for this host, in the given transaction.
+pub(super) fn make_index(handle: &Handle, snapshot: &Snapshot<'_>, slot: &mut Option<Catalog>, transaction: Writing<'_>) -> Result<()> {
+    let done = current(handle, snapshot, slot).and_then(|_| transaction.commit());
+    if done.is_err() {
+        *slot = None;
+    }
+    done
+}
+
+/// The catalog as of now, of an index that is made first where there is none. The caller has opened a transaction.
+fn current<'c>(handle: &Handle, snapshot: &Snapshot<'_>, slot: &'c mut Option<Catalog>) -> Result<&'c mut Catalog> {
+    if Catalog::refresh(slot, handle, snapshot)?.is_none() {
+        schema::prepare(handle.connection(), &snapshot.identity()?)?;
+    }
+    Catalog::refresh(slot, handle, snapshot)?.ok_or_else(super::no_index)
 }
 
 /// How far a transcript got.
@@ -119,13 +137,17 @@ impl Writer<'_> {
             worked = true;
         }
         if worked {
-            catalog.state = self.new_state()?;
+            catalog.index.state = self.new_state()?;
         }
         Ok(())
     }
 
-    fn execute(&self, sql: &str, params: impl rusqlite::Params) -> Result<usize> {
-        self.handle.connection().prepare_cached(sql).and_then(|mut s| s.execute(params)).map_err(writing_index)
+    /// Runs a statement to its end. Not as one without rows: `PRAGMA count_changes` gives every statement a row.
+    fn execute(&self, sql: &str, params: impl rusqlite::Params) -> Result<()> {
+        let mut statement = self.handle.connection().prepare_cached(sql).map_err(writing_index)?;
+        let mut rows = statement.query(params).map_err(writing_index)?;
+        while rows.next().map_err(writing_index)?.is_some() {}
+        Ok(())
     }
 
     fn new_state(&self) -> Result<String> {
@@ -145,7 +167,7 @@ impl Writer<'_> {
         let (first, last) = rowids(id);
         self.execute("DELETE FROM main.session_search_fts WHERE rowid BETWEEN ?1 AND ?2", [first, last])?;
         self.execute("DELETE FROM main.session_search_message WHERE id BETWEEN ?1 AND ?2", [first, last])?;
-        self.execute("DELETE FROM main.session_search_transcript WHERE id = ?1", [id]).map(drop)
+        self.execute("DELETE FROM main.session_search_transcript WHERE id = ?1", [id])
     }
 
     /// Writes the difference between what the index holds of a transcript and what it should hold: the searchable messages of
@@ -253,5 +275,5 @@ pub(crate) fn active_messages(snapshot: &Snapshot<'_>, session_id: &str) -> Resu
 }
 
 fn writing_index(error: rusqlite::Error) -> Error {
-    Error::sqlite("writing the index", error)
+    Error::index("writing the index", error)
 }

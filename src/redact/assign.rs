@@ -6,6 +6,7 @@
 use std::ops::Range;
 
 use super::find::Evidence;
+use super::name::{self, MAX_NAME};
 use super::rules::Strength;
 use super::scan::Scan;
 use super::value::{self, JUDGED, Value};
@@ -14,8 +15,6 @@ use super::value::{self, JUDGED, Value};
 const MAX_BACKSLASHES: usize = 7;
 /// Blanks that are skipped between name, separator and value.
 const MAX_BLANKS: usize = 24;
-/// How long a name may be.
-const MAX_NAME: usize = 48;
 
 /// What a value ends with besides its own quote.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -40,20 +39,21 @@ pub(super) fn value_of(scan: &mut Scan<'_>, kind: &'static str, strength: Streng
         return;
     }
     let Some((separator, at)) = separator(scan, strength, &hit) else { return };
-    if !names_a_secret(scan, hit.start) {
+    if !name::names_a_secret(scan, hit.start) {
         return;
     }
-    let Some(rejected) = mask_value(scan, kind, strength, separator, at) else { return };
+    let query = matches!(scan.before(at, 1), b'=' | b'D' | b'd') && name::in_query(scan, hit.start);
+    let Some(rejected) = mask_value(scan, kind, strength, separator, query, at) else { return };
     // `password: string = "…"`: what was no secret was the type.
     let behind = skip_blanks(scan, rejected);
     if separator == Separator::Colon && scan.byte(behind) == b'=' {
         let at = skip_blanks(scan, behind + 1);
-        mask_value(scan, kind, strength, Separator::Equals, at);
+        mask_value(scan, kind, strength, Separator::Equals, false, at);
     }
 }
 
 /// Notes the value at `at` if it is a secret; otherwise gives back where it ends.
-fn mask_value(scan: &mut Scan<'_>, kind: &'static str, strength: Strength, separator: Separator, at: usize) -> Option<usize> {
+fn mask_value(scan: &mut Scan<'_>, kind: &'static str, strength: Strength, separator: Separator, query: bool, at: usize) -> Option<usize> {
     let (range, quoted) = match quoted(scan, separator, at) {
         Some(range) => (range, true),
         None => (bare(scan, separator, skip_quote(scan, at)), false),
@@ -61,14 +61,17 @@ fn mask_value(scan: &mut Scan<'_>, kind: &'static str, strength: Strength, separ
     let prose = !quoted && separator == Separator::Colon && scan.before(at, 1) == b' ';
     let judged = scan.slice(range.start..range.end.min(range.start + JUDGED));
     scan.tick(judged.len());
-    if strength == Strength::Password && separator == Separator::Blank && !judged.iter().any(u8::is_ascii_digit) {
+    if strength == Strength::Password && separator == Separator::Blank && !value::stands_out(judged) {
         return Some(range.end);
     }
-    let element_ends = separator != Separator::Element || scan.byte(range.end) == b'<';
+    // The first value of a form has a second one behind it.
+    let form = separator == Separator::Equals && scan.byte(range.end) == b'&' && scan.before(at, 1) == b'=';
+    let query = !quoted && (query || form);
+    let element_ends = separator != Separator::Element || scan.rest(range.end).starts_with(b"</");
     if judged.is_empty() || !element_ends || (separator == Separator::Compared && !quoted) {
         return Some(range.end);
     }
-    if !value::is_secret(Value { bytes: judged, quoted, prose }, strength) {
+    if !value::is_secret(Value { bytes: judged, quoted, prose, query }, strength) {
         return Some(range.end);
     }
     let end = if quoted { range.end } else { bare_to_the_end(scan, separator, &range) };
@@ -84,21 +87,23 @@ fn separator(scan: &mut Scan<'_>, strength: Strength, hit: &Range<usize>) -> Opt
     let at = skip_blanks(scan, closed);
     let rest = scan.rest(at);
     let (separator, len) = match rest {
-        [b'=', b'>', ..] | [b':', b'=', ..] => (Separator::Equals, 2),
+        // `:-` stands before a default of the shell.
+        [b'=', b'>', ..] | [b':', b'=' | b'-', ..] => (Separator::Equals, 2),
         [b'=', b'=', ..] => (Separator::Compared, rest.iter().take(3).take_while(|b| **b == b'=').count()),
-        // A path of a module, a default of the shell.
-        [b':', b':' | b'-' | b'?' | b'+', ..] => return None,
+        // A path of a module, a message of the shell.
+        [b':', b':' | b'?' | b'+', ..] => return None,
         [b'=', ..] => (Separator::Equals, 1),
         [b':', ..] => (Separator::Colon, 1),
         [b'%', b'3', b'D' | b'd', ..] => (Separator::PercentEncoded, 3),
         _ if rest.starts_with(b"\\u003d") || rest.starts_with(b"\\u003D") => (Separator::Equals, 6),
         _ if rest.starts_with("：".as_bytes()) => (Separator::Colon, "：".len()),
-        [b'>', ..] if at == name_end && opens_element(scan, hit.start) => (Separator::Element, 1),
+        [b'>', ..] if at == name_end && name::opens_element(scan, hit.start) => (Separator::Element, 1),
         _ if closed > name_end => return labelled(scan, closed),
         // `- name: DB_PASSWORD` and `value: x` on the next line.
         [b'\n' | b'\r', ..] => return labelled(scan, at),
-        _ if at > closed && is_flag(scan, hit.start) && rest.first() != Some(&b'-') => return Some((Separator::Blank, at)),
+        _ if at > closed && name::is_flag(scan, hit.start) && rest.first() != Some(&b'-') => return Some((Separator::Blank, at)),
         [b'i', b's', b' ', ..] if at > closed && strength == Strength::Password => (Separator::Blank, 2),
+        [b'i', b's', b't', b' ', ..] if at > closed && strength == Strength::Password => (Separator::Blank, 3),
         _ => return None,
     };
     let value = skip_blanks(scan, at + len);
@@ -129,36 +134,6 @@ fn labelled(scan: &Scan<'_>, at: usize) -> Option<(Separator, usize)> {
     let closed = skip_blanks(scan, close_name(scan, label + 5));
     let separated = matches!(scan.byte(closed), b':' | b'=') && scan.byte(closed + 1) != b':';
     separated.then(|| (Separator::Equals, skip_blanks(scan, closed + 1)))
-}
-
-/// The name up to the literal, as far as it is looked at.
-fn name_before<'t>(scan: &Scan<'t>, start: usize) -> &'t [u8] {
-    let part = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.');
-    let len = (1..=MAX_NAME).take_while(|back| part(scan.before(start, *back))).count();
-    scan.slice(start - len..start)
-}
-
-/// Whether the name is one of a secret: `next_page_token` and `public_key` are not.
-fn names_a_secret(scan: &Scan<'_>, start: usize) -> bool {
-    #[rustfmt::skip]
-    const HARMLESS: [&str; 15] = [
-        "public", "pub", "page", "continuation", "cancellation", "primary", "foreign", "sort", "cache", "partition", "pad",
-        "eos", "bos", "unk", "stop",
-    ];
-    let name = name_before(scan, start);
-    let name = name.strip_suffix(b"_").or_else(|| name.strip_suffix(b"-")).unwrap_or(name);
-    !HARMLESS.iter().any(|word| name.len() >= word.len() && name[name.len() - word.len()..].eq_ignore_ascii_case(word.as_bytes()))
-}
-
-/// Whether the name is a flag of a command line: `--token`, `-Password`.
-fn is_flag(scan: &Scan<'_>, start: usize) -> bool {
-    name_before(scan, start).first() == Some(&b'-') || (scan.before(start, 1) == b'-' && !scan.before(start, 2).is_ascii_alphanumeric())
-}
-
-/// Whether the name is that of an XML element, a prefix included: `<password>`, `<c:password>`.
-fn opens_element(scan: &Scan<'_>, start: usize) -> bool {
-    let name = name_before(scan, start).len();
-    matches!(scan.before(start, name + 1), b'<' | b':')
 }
 
 fn skip_blanks(scan: &Scan<'_>, at: usize) -> usize {

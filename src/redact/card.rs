@@ -54,8 +54,21 @@ fn number_at(scan: &mut Scan<'_>, start: usize, end: usize) -> Option<Range<usiz
     }
     let digits: Vec<u8> = scan.slice(start..end).iter().copied().filter(u8::is_ascii_digit).collect();
     scan.tick(digits.len());
-    let published = PUBLISHED_EXAMPLES.iter().any(|example| example.as_bytes() == digits);
-    (!published && has_issuer(&digits) && passes_luhn(&digits)).then_some(start..end)
+    (!is_published(&digits) && has_issuer(&digits) && passes_luhn(&digits)).then_some(start..end)
+}
+
+/// Whether `digits` are those of a test card.
+fn is_published(digits: &[u8]) -> bool {
+    PUBLISHED_EXAMPLES.iter().any(|example| example.as_bytes() == digits)
+}
+
+/// Whether `value`, whose name says that it is a card's number, has the length of one. Check digits are for numbers without a name.
+pub(super) fn is_labelled_number(value: &[u8]) -> bool {
+    if !value.iter().all(|b| b.is_ascii_digit() || matches!(b, b' ' | b'-')) {
+        return false;
+    }
+    let digits: Vec<u8> = value.iter().copied().filter(u8::is_ascii_digit).collect();
+    LENGTHS.contains(&digits.len()) && !is_published(&digits)
 }
 
 /// The end of the groups behind a first group of four: 4-4-4, or 6-5, with the same blank or dash between.

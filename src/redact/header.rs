@@ -59,7 +59,7 @@ fn note(scan: &mut Scan<'_>, kind: &'static str, start: usize) {
     let name = bytes.iter().take_while(|b| b.is_ascii_lowercase() || **b == b'_').count();
     let parameter = bytes.get(name) == Some(&b'=') && (bytes.len() > name + 4 || scan.byte(judged) == b'"');
     let bytes = if parameter { scan.slice(start + name + 1..judged) } else { bytes };
-    if bytes.is_empty() || !value::is_secret(Value { bytes, quoted: false, prose: true }, Strength::Secret) {
+    if bytes.is_empty() || !value::is_secret(Value { bytes, quoted: false, prose: true, query: false }, Strength::Secret) {
         return;
     }
     let end = credential_end(scan, judged, usize::MAX);

@@ -11,6 +11,7 @@ mod assign;
 mod card;
 mod find;
 mod header;
+mod name;
 mod pem;
 mod rules;
 mod scan;

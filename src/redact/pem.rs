@@ -1,7 +1,8 @@
 //! Private keys in PEM: `-----BEGIN … PRIVATE KEY-----` and the base64 lines that follow, with or without an END.
 //!
-//! The body ends at the first line that is no base64, so that nothing behind a key without END vanishes. Lines may be indented, quoted,
-//! numbered, or joined by an escaped line break or a blank. A marker without a body masks nothing.
+//! With an END in reach, all from the first line of base64 to the END is the secret, whatever it looks like. Without one the body ends
+//! at the first line that is no base64, so that nothing behind it vanishes. Lines may be indented, quoted, numbered, or joined by an
+//! escaped line break or a blank. A marker without a body masks nothing.
 
 use std::ops::Range;
 
@@ -13,6 +14,10 @@ const MAX_LABEL: usize = 48;
 /// Header lines (`Proc-Type:`, `Comment:`) and blank ones before the body that are skipped, and how long one may be.
 const MAX_HEADERS: usize = 8;
 const MAX_HEADER: usize = 200;
+/// How far from its BEGIN an END is looked for: a key of 16,384 bits takes 13 KB.
+const MAX_BLOCK: usize = 20_000;
+/// A line of so much base64 belongs to a key, whatever the lines before it looked like.
+const LONG_LINE: usize = 40;
 /// A first line with less base64 than this is no body.
 const MIN_FIRST_LINE: usize = 16;
 
@@ -24,9 +29,60 @@ pub(super) fn private_key(scan: &mut Scan<'_>, kind: &'static str, hit: Range<us
     if dashes < 4 || !(label.ends_with(b"PRIVATE KEY") || label.ends_with(b"PRIVATE KEY BLOCK")) {
         return;
     }
-    if let Some(body) = body(scan, hit.end + label_len + dashes) {
+    let start = hit.end + label_len + dashes;
+    let end = block_end(scan, start);
+    let body = match (body(scan, start), end) {
+        (Some(body), Some(end)) => Some(body.start..before_break(scan, body.end.max(end))),
+        (None, Some(end)) if is_mostly_base64(scan, start..end) => Some(start..before_break(scan, end)),
+        (body, _) => body,
+    };
+    if let Some(body) = body {
         scan.found(body, kind, Evidence::Shape);
     }
+}
+
+/// The END of the block whose BEGIN ends at `start`: the next marker, if it is one. Every byte lies behind one BEGIN only.
+fn block_end(scan: &mut Scan<'_>, start: usize) -> Option<usize> {
+    let block = scan.slice(start..scan.bytes.len().min(start + MAX_BLOCK));
+    let mut at = 0;
+    loop {
+        let rest = block.get(at..)?;
+        let found = memchr::memmem::find(rest, b"----");
+        scan.tick(found.unwrap_or(rest.len()));
+        let marker = at + found?;
+        let dashes = block.get(marker..)?.iter().take_while(|b| **b == b'-').count();
+        scan.tick(dashes);
+        let word = block.get(marker + dashes..)?.trim_ascii_start();
+        if word.starts_with(b"END ") {
+            return Some(start + marker);
+        }
+        if word.starts_with(b"BEGIN ") {
+            return None;
+        }
+        at = marker + dashes;
+    }
+}
+
+/// Before the blanks and line breaks, escaped ones too, that end at `end`.
+fn before_break(scan: &Scan<'_>, mut end: usize) -> usize {
+    loop {
+        let slashes = (2..10).take_while(|back| scan.before(end, *back) == b'\\').count();
+        match scan.before(end, 1) {
+            b' ' | b'\t' | b'\n' | b'\r' => end -= 1,
+            b'n' | b'r' if slashes > 0 => end -= 1 + slashes,
+            _ => return end,
+        }
+    }
+}
+
+/// Whether most of a block is runs of base64, as where a log has put something before each line.
+fn is_mostly_base64(scan: &mut Scan<'_>, block: Range<usize>) -> bool {
+    let bytes = scan.slice(block);
+    scan.tick(bytes.len());
+    let random =
+        |run: &&[u8]| run.len() >= MIN_FIRST_LINE && run.iter().any(u8::is_ascii_uppercase) && run.iter().any(u8::is_ascii_lowercase);
+    let base64: usize = bytes.split(|b| !Alphabet::Base64.has(*b)).filter(random).map(<[u8]>::len).sum();
+    base64 * 2 > bytes.len()
 }
 
 /// From the first to the last base64 character of the lines behind `at`.
@@ -42,8 +98,8 @@ fn body(scan: &mut Scan<'_>, at: usize) -> Option<Range<usize>> {
             break;
         }
         line = begin..end;
-        // Every line but the last has the width of the first.
-        if line.len() < width {
+        // Every line but the last has the width of the first, or is long.
+        if line.len() < width.min(LONG_LINE) {
             break;
         }
     }
@@ -118,5 +174,5 @@ fn is_body_line(scan: &Scan<'_>, line: Range<usize>) -> bool {
     let bytes = scan.slice(line.start..line.end.min(line.start + MAX_HEADER));
     let word = bytes.iter().skip(1).all(u8::is_ascii_lowercase);
     let more_words = scan.byte(line.end) == b' ' && bytes.len() < MIN_FIRST_LINE;
-    bytes.len() >= 40 || (!word && !more_words)
+    bytes.len() >= LONG_LINE || (!word && !more_words)
 }

@@ -18,8 +18,8 @@ pub(super) struct Rule {
 /// Who decides whether a literal is part of a secret.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Verify {
-    /// The literal begins a token: at least `min` characters of `body` follow it.
-    Token { body: Alphabet, min: usize, glued: bool },
+    /// The literal begins a token of `body`. From `full` characters on it only has to be no word, a shorter one has to look random.
+    Token { body: Alphabet, full: usize, start: Start },
     /// The literal ends the name of something, its value follows.
     Value(Strength),
     /// The literal is the name of an HTTP header; scheme and credential follow.
@@ -28,10 +28,12 @@ pub(super) enum Verify {
     Bearer,
     /// The literal begins an AWS access key id.
     AwsKeyId,
-    /// `SG.` + 22 + `.` + 43
+    /// `SG.` and two parts with a dot between, 22 and 43 long
     SendGrid,
-    /// Bot id, `:AA` and 33 more
+    /// Bot id, `:AA` and 33 more, or fewer that look random
     Telegram,
+    /// In the path of a URL: bot id, `:` and 20 more that look random
+    TelegramPath,
     /// base64url parts with dots between, the first of them a JSON object
     Jwt,
     /// The literal opens a PEM block.
@@ -44,6 +46,17 @@ pub(super) enum Verify {
     Mask,
 }
 
+/// Where a token may begin, and what else its beginning is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Start {
+    /// At a border.
+    Border,
+    /// Anywhere: the beginning is so rare that it is one in the middle of a word, too.
+    Anywhere,
+    /// At a border, and names in code begin so too: a short body needs capitals, small letters and digits.
+    Name,
+}
+
 /// How much the name alone says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Strength {
@@ -51,18 +64,28 @@ pub(super) enum Strength {
     Password,
     /// `token`, `api_key`: values of six characters that are no words.
     Secret,
-    /// `key`, `auth`: only values that look random.
+    /// `key`, `auth`: only long values that look random.
     Weak,
+    /// `pass`, `jwt`: values of eight characters that look random.
+    Mixed,
+    /// `session`, `code`: only in a URL or a form, and only long values that look random.
+    Query,
+    /// `card_number`: any number of the right length.
+    Card,
+    /// `cvc`: three or four digits.
+    CardCode,
 }
 
-/// A token whose beginning is told from a word only at a border.
-const fn token(literal: &'static str, kind: &'static str, body: Alphabet, min: usize) -> Rule {
-    Rule { literal, kind, verify: Verify::Token { body, min, glued: false } }
+const fn token(literal: &'static str, kind: &'static str, body: Alphabet, full: usize) -> Rule {
+    Rule { literal, kind, verify: Verify::Token { body, full, start: Start::Border } }
 }
 
-/// A token whose beginning is so rare that it is one in the middle of a word, too.
-const fn glued(literal: &'static str, kind: &'static str, body: Alphabet, min: usize) -> Rule {
-    Rule { literal, kind, verify: Verify::Token { body, min, glued: true } }
+const fn glued(literal: &'static str, kind: &'static str, body: Alphabet, full: usize) -> Rule {
+    Rule { literal, kind, verify: Verify::Token { body, full, start: Start::Anywhere } }
+}
+
+const fn name(literal: &'static str, kind: &'static str, body: Alphabet, full: usize) -> Rule {
+    Rule { literal, kind, verify: Verify::Token { body, full, start: Start::Name } }
 }
 
 const fn value(literal: &'static str, kind: &'static str, strength: Strength) -> Rule {
@@ -85,7 +108,7 @@ pub(super) static RULES: &[Rule] = &[
     token("sk-admin-", "openai-key", Url64, 40),
     token("sk-ant-", "anthropic-key", Url64, 24),
     token("sk-or-v1-", "openrouter-key", Alnum, 32),
-    token("hf_", "huggingface-token", Alnum, 30),
+    name("hf_", "huggingface-token", Alnum, 30),
     token("api_org_", "huggingface-token", Alnum, 30),
     token("AIza", "google-api-key", Url64, 35),
     token("ya29.", "google-oauth-token", Url64, 30),
@@ -98,13 +121,20 @@ pub(super) static RULES: &[Rule] = &[
     glued("ghs_", "github-token", Alnum, 36),
     glued("ghr_", "github-token", Alnum, 36),
     glued("github_pat_", "github-token", Word, 40),
-    token("glpat-", "gitlab-token", Dotted, 20),
-    token("gldt-", "gitlab-token", Dotted, 20),
-    token("glrt-", "gitlab-token", Dotted, 20),
-    token("glcbt-", "gitlab-token", Dotted, 20),
-    token("glptt-", "gitlab-token", Dotted, 20),
-    token("gloas-", "gitlab-token", Dotted, 20),
-    glued("npm_", "npm-token", Alnum, 36),
+    glued("glpat-", "gitlab-token", Dotted, 20),
+    glued("gldt-", "gitlab-token", Dotted, 20),
+    glued("glrt-", "gitlab-token", Dotted, 20),
+    glued("glcbt-", "gitlab-token", Dotted, 20),
+    glued("glptt-", "gitlab-token", Dotted, 20),
+    glued("gloas-", "gitlab-token", Dotted, 20),
+    glued("glft-", "gitlab-token", Dotted, 20),
+    glued("glimt-", "gitlab-token", Dotted, 20),
+    glued("glagent-", "gitlab-token", Dotted, 20),
+    glued("glwt-", "gitlab-token", Dotted, 20),
+    glued("glsoat-", "gitlab-token", Dotted, 20),
+    glued("glffct-", "gitlab-token", Dotted, 20),
+    token("GR1348941", "gitlab-token", Url64, 20),
+    name("npm_", "npm-token", Alnum, 36),
     token("pypi-AgE", "pypi-token", Url64, 50),
 
     // Clouds and payment.
@@ -119,19 +149,20 @@ pub(super) static RULES: &[Rule] = &[
     token("whsec_", "stripe-key", Token68, 24),
 
     // Messages and mail.
-    token("xoxb-", "slack-token", Token68, 20),
-    token("xoxp-", "slack-token", Token68, 20),
-    token("xoxa-", "slack-token", Token68, 20),
-    token("xoxr-", "slack-token", Token68, 20),
-    token("xoxs-", "slack-token", Token68, 20),
-    token("xoxc-", "slack-token", Token68, 20),
-    token("xoxd-", "slack-token", Token68, 20),
-    token("xoxe-", "slack-token", Token68, 20),
-    token("xoxe.xox", "slack-token", Token68, 20),
-    token("xapp-1-", "slack-token", Token68, 20),
+    glued("xoxb-", "slack-token", Token68, 20),
+    glued("xoxp-", "slack-token", Token68, 20),
+    glued("xoxa-", "slack-token", Token68, 20),
+    glued("xoxr-", "slack-token", Token68, 20),
+    glued("xoxs-", "slack-token", Token68, 20),
+    glued("xoxc-", "slack-token", Token68, 20),
+    glued("xoxd-", "slack-token", Token68, 20),
+    glued("xoxe-", "slack-token", Token68, 20),
+    glued("xoxe.xox", "slack-token", Token68, 20),
+    token("xapp-", "slack-token", Token68, 20),
     rule("hooks.slack.com/", "slack-webhook", Verify::Webhook),
     rule("/api/webhooks/", "discord-webhook", Verify::Webhook),
     rule(":AA", "telegram-token", Verify::Telegram),
+    rule("/bot", "telegram-token", Verify::TelegramPath),
     rule("SG.", "sendgrid-key", Verify::SendGrid),
     token("xkeysib-", "brevo-key", Url64, 64),
 
@@ -148,6 +179,7 @@ pub(super) static RULES: &[Rule] = &[
     value("password", "password", Strength::Password),
     value("passwd", "password", Strength::Password),
     value("passphrase", "password", Strength::Password),
+    value("passwort", "password", Strength::Password),
     value("passcode", "password", Strength::Password),
     value("pwd", "password", Strength::Password),
     value("_pass", "password", Strength::Password),
@@ -182,5 +214,15 @@ pub(super) static RULES: &[Rule] = &[
     value("sig", "signature", Strength::Weak),
     value("key", "secret", Strength::Weak),
     value("auth", "secret", Strength::Weak),
-    value("pass", "password", Strength::Weak),
+    value("pass", "password", Strength::Mixed),
+    value("jwt", "jwt", Strength::Mixed),
+    value("session", "session", Strength::Query),
+    value("code", "authorization", Strength::Query),
+    value("card_number", "payment-card", Strength::Card),
+    value("card-number", "payment-card", Strength::Card),
+    value("cardnumber", "payment-card", Strength::Card),
+    value("cvc", "card-code", Strength::CardCode),
+    value("cvv", "card-code", Strength::CardCode),
+    value("security_code", "card-code", Strength::CardCode),
+    value("securitycode", "card-code", Strength::CardCode),
 ];

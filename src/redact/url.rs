@@ -26,7 +26,9 @@ pub(super) fn userinfo(scan: &mut Scan<'_>, kind: &'static str, hit: Range<usize
             if let Some(end) = password_end(scan, password, url_end) {
                 let judged = scan.slice(password..end.min(password + JUDGED));
                 scan.tick(judged.len());
-                if !judged.is_empty() && value::is_secret(Value { bytes: judged, quoted: true, prose: false }, Strength::Password) {
+                if !judged.is_empty()
+                    && value::is_secret(Value { bytes: judged, quoted: true, prose: false, query: false }, Strength::Password)
+                {
                     scan.found(password..end, kind, Evidence::Context);
                 }
             }

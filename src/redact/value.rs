@@ -2,6 +2,7 @@
 //!
 //! A name alone never masks. All functions look at no more than they are given; callers give at most [`JUDGED`] bytes.
 
+use super::card;
 use super::rules::Strength;
 use super::scan::Alphabet;
 
@@ -16,28 +17,44 @@ pub(super) struct Value<'t> {
     pub(super) quoted: bool,
     /// It follows a colon and a blank, without quotes, as in YAML, in a form and in prose.
     pub(super) prose: bool,
+    /// It stands in a URL or a form, where words are rare.
+    pub(super) query: bool,
 }
 
 /// Whether `value` is to be masked behind a name of this `strength`.
 pub(super) fn is_secret(value: Value<'_>, strength: Strength) -> bool {
     let bytes = value.bytes;
-    if is_stand_in(bytes) || is_published_example(bytes) || is_address(bytes) || is_uuid(bytes) || is_wordy(bytes) {
-        return false;
-    }
-    if !value.quoted && is_code(bytes) {
-        return false;
-    }
+    // The cheapest question first: hostile texts ask it for every few bytes.
+    has_form(value, strength) && !is_stand_in(bytes) && !is_published_example(bytes) && !is_address(bytes) && !is_readable(value, strength)
+}
+
+/// Whether `value` has the length and the characters that a secret with a name of this `strength` has.
+fn has_form(value: Value<'_>, strength: Strength) -> bool {
+    let bytes = value.bytes;
     let digits = bytes.iter().filter(|b| b.is_ascii_digit()).count();
     let number = bytes.iter().all(|b| b.is_ascii_digit() || matches!(b, b'.' | b',' | b'%'));
     match strength {
-        Strength::Weak => is_random(bytes),
         Strength::Password if number => digits >= 4 && digits == bytes.len(),
         Strength::Password => bytes.len() >= 4,
         Strength::Secret if number => digits >= 16,
         // A token has no blanks; a sentence about it has.
         Strength::Secret if memchr::memchr_iter(b' ', bytes).count() >= 3 => false,
         Strength::Secret => bytes.len() >= if value.prose { 8 } else { 6 },
+        Strength::Weak => is_random(bytes),
+        Strength::Mixed => is_random(bytes) || is_random_short(bytes),
+        // Blanks in it, as a playground's link has them: a program, not an authorization code.
+        Strength::Query => value.query && is_random(bytes) && !bytes.contains(&b'+') && memchr::memmem::find(bytes, b"%20").is_none(),
+        Strength::Card => card::is_labelled_number(bytes) || is_random(bytes),
+        Strength::CardCode => (matches!(bytes.len(), 3 | 4) && digits == bytes.len()) || is_random(bytes),
     }
+}
+
+/// Whether `value` is words, code or an id, which people read and a thief does not want.
+fn is_readable(value: Value<'_>, strength: Strength) -> bool {
+    let bytes = value.bytes;
+    let opaque = value.query && bytes.len() >= 12 && !names_itself(bytes);
+    let phrase = value.quoted && strength == Strength::Password && is_phrase(bytes);
+    (!value.quoted && is_code(bytes)) || (!opaque && !phrase && (is_uuid(bytes) || is_wordy(bytes)))
 }
 
 /// Twenty characters and more of upper case, lower case and digits: no word, no path, no date, no hex digest.
@@ -50,6 +67,34 @@ pub(super) fn is_random(bytes: &[u8]) -> bool {
         && has(u8::is_ascii_digit, 2)
 }
 
+/// Eight characters and more with digits among short pieces, or twelve letters in turning case, as random ones have them: no word, no
+/// words with a number. Capital and small letters together are one piece, as in `Word`.
+pub(super) fn is_scrambled(bytes: &[u8]) -> bool {
+    let (characters, pieces) = pieces(bytes);
+    let digits = bytes.iter().any(u8::is_ascii_digit);
+    if digits { characters >= 8 && pieces >= 4 && characters <= pieces * 4 } else { characters >= 12 && alternates(bytes) }
+}
+
+/// Eight characters and more with all three of small letters, capitals and digits, in shorter pieces than those of a name.
+pub(super) fn is_random_short(bytes: &[u8]) -> bool {
+    let (characters, pieces) = pieces(bytes);
+    let has = |class: fn(&u8) -> bool| bytes.iter().any(class);
+    characters >= 8 && characters < pieces * 3 && has(u8::is_ascii_uppercase) && has(u8::is_ascii_lowercase) && has(u8::is_ascii_digit)
+}
+
+/// How many letters and digits there are, and in how many pieces of one class.
+fn pieces(bytes: &[u8]) -> (usize, usize) {
+    let class = |b: u8| (b.is_ascii_digit(), b.is_ascii_uppercase());
+    let (mut characters, mut pieces, mut last) = (0, 0, None);
+    for b in bytes.iter().copied().filter(u8::is_ascii_alphanumeric) {
+        let goes_on = last.is_some_and(|last: u8| class(last) == class(b) || (last.is_ascii_uppercase() && b.is_ascii_lowercase()));
+        characters += 1;
+        pieces += usize::from(!goes_on);
+        last = Some(b);
+    }
+    (characters, pieces)
+}
+
 /// Example values of vendors' documentation, exact: they stay readable.
 pub(super) fn is_published_example(bytes: &[u8]) -> bool {
     const EXAMPLES: [&str; 2] = [concat!("AKIA", "IOSFODNN7EXAMPLE"), concat!("wJalrXUtnFEMI/", "K7MDENG/bPxRfiCYEXAMPLEKEY")];
@@ -57,7 +102,7 @@ pub(super) fn is_published_example(bytes: &[u8]) -> bool {
 }
 
 /// Something that stands in for a value: a mask, a reference, a placeholder.
-fn is_stand_in(bytes: &[u8]) -> bool {
+pub(super) fn is_stand_in(bytes: &[u8]) -> bool {
     #[rustfmt::skip]
     const OPENINGS: [&[u8]; 15] = [
         b"<", b"{{", b"%{", b"#{", b"@{", b"[redacted", b"[REDACTED", b"(redacted", b"process.env", b"os.environ",
@@ -122,16 +167,59 @@ fn is_wordy(bytes: &[u8]) -> bool {
     };
     let exclaims = bytes.strip_suffix(b"!").filter(|rest| rest.contains(&b' ')).unwrap_or(bytes);
     let reference = exclaims.strip_prefix(b"&").or_else(|| exclaims.strip_prefix(b"*")).unwrap_or(exclaims);
-    (reference.iter().all(word) && !is_shuffled(reference))
+    (reference.iter().all(word) && !is_shuffled(reference) && !is_long_run(reference))
         || TYPES.contains(&bytes)
         || (bytes.contains(&b' ') && SENTENCE.iter().any(|part| memchr::memmem::find(bytes, part).is_some()))
 }
 
 /// Sixteen characters and more that change between upper and lower case as often as not: no name is written so.
 fn is_shuffled(bytes: &[u8]) -> bool {
+    bytes.len() >= 16 && !bytes.contains(&b' ') && alternates(bytes)
+}
+
+/// Whether every third character changes the case, and every third is a capital.
+fn alternates(bytes: &[u8]) -> bool {
     let changes = bytes.windows(2).filter(|pair| matches!(pair, [a, b] if a.is_ascii_uppercase() != b.is_ascii_uppercase())).count();
     let upper = bytes.iter().filter(|b| b.is_ascii_uppercase()).count();
-    bytes.len() >= 16 && !bytes.contains(&b' ') && changes * 3 >= bytes.len() && upper * 3 >= bytes.len()
+    changes * 3 >= bytes.len() && upper * 3 >= bytes.len()
+}
+
+/// More small letters in a row than a word has, and no blank.
+fn is_long_run(bytes: &[u8]) -> bool {
+    !bytes.contains(&b' ') && bytes.split(|b| !b.is_ascii_lowercase()).any(|run| run.len() >= 20)
+}
+
+/// Four words and more of small letters, none of which makes a sentence: a passphrase.
+fn is_phrase(bytes: &[u8]) -> bool {
+    #[rustfmt::skip]
+    const OF_SENTENCES: [&[u8]; 36] = [
+        b"a", b"an", b"and", b"are", b"at", b"be", b"by", b"can", b"do", b"does", b"enter", b"for", b"from", b"has", b"here", b"if",
+        b"in", b"is", b"it", b"must", b"no", b"not", b"of", b"on", b"or", b"password", b"should", b"that", b"the", b"this", b"to",
+        b"user", b"was", b"with", b"you", b"your",
+    ];
+    let mut words = bytes.split(|b| *b == b' ');
+    let plain = words.all(|word| !word.is_empty() && word.iter().all(u8::is_ascii_lowercase) && !OF_SENTENCES.contains(&word));
+    plain && memchr::memchr_iter(b' ', bytes).count() >= 3
+}
+
+/// Whether a word behind `is` or behind a flag is none of a sentence.
+pub(super) fn stands_out(bytes: &[u8]) -> bool {
+    let has = |class: fn(&u8) -> bool| bytes.iter().any(class);
+    let inner = bytes.get(1..bytes.len().saturating_sub(1)).unwrap_or_default();
+    let symbol = inner.iter().any(|b| matches!(b, b'!' | b'@' | b'#' | b'$' | b'%' | b'^' | b'&' | b'*' | b'+' | b'=' | b'~'));
+    let classes = symbol && bytes.len() >= 8 && has(u8::is_ascii_uppercase) && has(u8::is_ascii_lowercase);
+    has(u8::is_ascii_digit) || classes || is_long_run(bytes) || is_shuffled(bytes) || is_phrase(bytes)
+}
+
+/// Whether a value only says what belongs in its place: `my-access-token`, `YOUR_KEY`.
+fn names_itself(bytes: &[u8]) -> bool {
+    #[rustfmt::skip]
+    const WORDS: [&[u8]; 20] = [
+        b"token", b"key", b"secret", b"pass", b"pwd", b"auth", b"cred", b"sign", b"your", b"example", b"sample", b"placeholder",
+        b"value", b"here", b"dummy", b"change", b"redacted", b"removed", b"hidden", b"string",
+    ];
+    let lower = bytes.to_ascii_lowercase();
+    is_wordy(bytes) && WORDS.iter().any(|word| memchr::memmem::find(&lower, word).is_some())
 }
 
 /// `FTS5_MAX_TOKEN_SIZE`

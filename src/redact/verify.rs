@@ -5,13 +5,15 @@
 use std::ops::Range;
 
 use super::find::Evidence;
-use super::rules::{Rule, Verify};
+use super::rules::{Rule, Start, Verify};
 use super::scan::Alphabet::{Alnum, Token68, Url64, Word};
 use super::scan::{Alphabet, Scan};
 use super::{assign, header, pem, url, value};
 
 /// How many bytes of a token are looked at to see whether it is random enough.
 const SAMPLE: usize = 64;
+/// Shortest body that is a token, however random: cut off, old or made up ones are as short.
+const SHORTEST: usize = 8;
 
 /// Notes the secret that `rule`'s literal at `hit` belongs to, if any.
 pub(super) fn check(scan: &mut Scan<'_>, rule: &Rule, hit: Range<usize>) {
@@ -25,27 +27,37 @@ pub(super) fn check(scan: &mut Scan<'_>, rule: &Rule, hit: Range<usize>) {
         Verify::Mask => {}
         // From here on the case of the literal counts.
         _ if scan.slice(hit.clone()) != rule.literal.as_bytes() => {}
-        Verify::Token { body, min, glued } => {
-            if glued || scan.border(hit.start) {
-                token(scan, rule.kind, hit, body, min);
+        Verify::Token { body, full, start } => {
+            if start == Start::Anywhere || scan.border(hit.start) {
+                token(scan, rule.kind, hit, body, full, start);
             }
         }
         Verify::AwsKeyId => aws_key_id(scan, rule.kind, hit.start),
         Verify::SendGrid => sendgrid(scan, rule.kind, hit),
         Verify::Telegram => telegram(scan, rule.kind, hit),
+        Verify::TelegramPath => telegram_path(scan, rule.kind, hit.end),
         Verify::Jwt => jwt(scan, rule.kind, hit.start),
         Verify::Pem => pem::private_key(scan, rule.kind, hit),
     }
 }
 
 /// A literal and a run of characters behind it.
-fn token(scan: &mut Scan<'_>, kind: &'static str, hit: Range<usize>, body: Alphabet, min: usize) {
+fn token(scan: &mut Scan<'_>, kind: &'static str, hit: Range<usize>, body: Alphabet, full: usize, start: Start) {
     let run = scan.run(body, hit.end);
     // A full stop behind a token ends the sentence.
     let end = run - scan.slice(hit.end..run).iter().rev().take(3).take_while(|b| **b == b'.').count();
-    if end - hit.end >= min && is_mixed(scan, hit.end..end) {
+    let (len, body) = (end - hit.end, hit.end..end);
+    if (len >= full && is_mixed(scan, body.clone())) || (len >= SHORTEST && looks_random(scan, body, start)) {
         scan.found(hit.start..end, kind, Evidence::Shape);
     }
+}
+
+/// Whether the beginning of `range` is no word, no words with a number, no placeholder.
+fn looks_random(scan: &mut Scan<'_>, range: Range<usize>, start: Start) -> bool {
+    let sample = scan.slice(range.start..range.end.min(range.start + SAMPLE));
+    scan.tick(sample.len());
+    let shaped = if start == Start::Name { value::is_random_short(sample) } else { value::is_scrambled(sample) };
+    shaped && !value::is_stand_in(sample)
 }
 
 /// Whether the beginning of `range` has characters of two of the three classes upper case, lower case and digits: words have not.
@@ -56,17 +68,20 @@ fn is_mixed(scan: &mut Scan<'_>, range: Range<usize>) -> bool {
     has(u8::is_ascii_uppercase) + has(u8::is_ascii_lowercase) + has(u8::is_ascii_digit) >= 2
 }
 
-/// Four letters and sixteen more of `A-Z2-7`; a secret key is often on the same or the next line.
+/// Four letters and sixteen more of `A-Z2-7`, or something very like it; a secret key is often on the same or the next line.
 fn aws_key_id(scan: &mut Scan<'_>, kind: &'static str, start: usize) {
     const LENGTH: usize = 20;
     /// How far behind the id its secret is looked for.
     const NEAR: usize = 200;
     let end = scan.run(Word, start);
-    let id = scan.slice(start..end);
-    if end - start != LENGTH || !scan.border(start) || value::is_published_example(id) {
+    let id = scan.slice(start..end.min(start + 2 * LENGTH));
+    if end - start < LENGTH || end - start > 2 * LENGTH || !scan.border(start) || value::is_published_example(id) {
         return;
     }
-    if !id.iter().all(|b| matches!(b, b'A'..=b'Z' | b'2'..=b'7')) {
+    let exact = id.len() == LENGTH && id.iter().all(|b| matches!(b, b'A'..=b'Z' | b'2'..=b'7'));
+    // Made up ones have other digits and lengths.
+    let similar = id.iter().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit()) && value::is_scrambled(id);
+    if !exact && !similar {
         return;
     }
     scan.found(start..end, kind, Evidence::Shape);
@@ -86,11 +101,12 @@ fn aws_key_id(scan: &mut Scan<'_>, kind: &'static str, start: usize) {
 
 fn sendgrid(scan: &mut Scan<'_>, kind: &'static str, hit: Range<usize>) {
     let dot = scan.run(Url64, hit.end);
-    if !(16..=32).contains(&(dot - hit.end)) || scan.byte(dot) != b'.' || !scan.border(hit.start) {
+    if !(SHORTEST..=32).contains(&(dot - hit.end)) || scan.byte(dot) != b'.' || !scan.border(hit.start) {
         return;
     }
     let end = scan.run(Url64, dot + 1);
-    if end - dot > 30 && is_mixed(scan, hit.end..end) {
+    let full = dot - hit.end >= 16 && end - dot > 30 && is_mixed(scan, hit.end..end);
+    if full || (end - dot > SHORTEST && looks_random(scan, hit.end..end, Start::Name)) {
         scan.found(hit.start..end, kind, Evidence::Shape);
     }
 }
@@ -102,8 +118,21 @@ fn telegram(scan: &mut Scan<'_>, kind: &'static str, hit: Range<usize>) {
         return;
     }
     let end = scan.run(Url64, hit.end);
-    if end - hit.end >= 33 && is_mixed(scan, hit.end..end) {
+    let len = end - hit.end;
+    if (len >= 33 && is_mixed(scan, hit.end..end)) || (len >= 18 && looks_random(scan, hit.end..end, Start::Border)) {
         scan.found(hit.start - digits..end, kind, Evidence::Shape);
+    }
+}
+
+/// `https://host/bot123456789:…/getMe`
+fn telegram_path(scan: &mut Scan<'_>, kind: &'static str, start: usize) {
+    let colon = start + (0..13).take_while(|i| scan.byte(start + i).is_ascii_digit()).count();
+    if !(6..=12).contains(&(colon - start)) || scan.byte(colon) != b':' {
+        return;
+    }
+    let end = scan.run(Url64, colon + 1);
+    if end - colon > 20 && looks_random(scan, colon + 1..end, Start::Border) {
+        scan.found(start..end, kind, Evidence::Shape);
     }
 }
 

@@ -121,5 +121,5 @@ impl<'r, 's> Ranking<'r, 's> {
 }
 
 fn searching(error: rusqlite::Error) -> Error {
-    Error::sqlite("searching the index", error)
+    Error::index("searching the index", error)
 }

@@ -81,7 +81,7 @@ impl Adapter {
     }
 
     fn fits(&self, conn: &Connection) -> Result<bool> {
-        let failed = |e| Error::sqlite("looking at the tables of the host database", e);
+        let failed = |e| Error::sqlite("looking for transcripts in a database", e);
         let mut has = conn.prepare_cached("SELECT 1 FROM pragma_table_info(?1, 'main') WHERE name = ?2 COLLATE NOCASE").map_err(failed)?;
         for (table, columns) in self.needs {
             for column in *columns {

@@ -72,7 +72,8 @@ impl Source {
         let opening = |e| Error::sqlite("opening the host database", e);
         let path = &std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
         if !path.is_file() {
-            return Err(Error::input(format!("session_search_open: argument 1 (path) must be an existing file, got {}", path.display())));
+            let got = crate::error::shortened(&path.display().to_string());
+            return Err(Error::argument("session_search_open", 1, "path", "an existing file", &got));
         }
         let file = file_id(path);
         let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(opening)?;

@@ -43,7 +43,7 @@ fn rows(handle: &Handle, _: &[Value]) -> Result<Rows> {
     match counts {
         Ok(counts) => {
             row.extend([counts.transcripts, counts.behind, counts.messages, counts.unreadable].map(Value::Integer));
-            row.push(attached.trouble().map_or(Value::Null, |text| Value::Text(text.to_owned())));
+            row.push(attached.trouble().map_or(Value::Null, |error| Value::Text(error.to_string())));
         }
         Err(error) => {
             row.extend([Value::Null, Value::Null, Value::Null, Value::Null]);
@@ -55,5 +55,5 @@ fn rows(handle: &Handle, _: &[Value]) -> Result<Rows> {
 
 fn count(handle: &Handle, sql: &str) -> Result<i64> {
     let counted = handle.connection().prepare_cached(sql).and_then(|mut s| s.query_row([], |row| row.get(0)));
-    counted.map_err(|e| Error::sqlite("counting what is indexed", e))
+    counted.map_err(|e| Error::index("counting what is indexed", e))
 }

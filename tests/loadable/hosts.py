@@ -182,7 +182,7 @@ class TestCase(unittest.TestCase):
         return path
 
     def standalone(self, file="standalone.sqlite"):
-        """A fresh database of the extension's own layout, and a connection that writes to it as an application without the extension does."""
+        """A fresh database of the extension's own layout, and a connection to it of an application without the extension."""
         import sqlite3
 
         path = self.folder / file

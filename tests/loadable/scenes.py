@@ -1,5 +1,7 @@
-"""What is played inside a Python host program, where threads, file descriptors or a second SQLite are looked at. `connect(path, mode)` opens a
-connection of the host's own SQLite. Each scene returns plain data for the test to judge."""
+"""What is played inside a Python host program, where threads, file descriptors or a second SQLite are looked at.
+
+`connect(path, mode)` opens a connection of the host's own SQLite. Each scene returns plain data for the test to judge.
+"""
 
 import concurrent.futures
 import json
@@ -172,9 +174,10 @@ def interrupted(connect, library, host, index, steps):
 
 
 def search_while_writing(connect, library, host, index, journal_mode, seconds):
-    """Four threads search and reconcile on one index file while another appends to the host. Faults seen, and what each finds at the end."""
+    """Four threads search and reconcile on one index file while a fifth appends to the host. Faults, and what each finds at the end."""
     connect(index).rows(f"PRAGMA journal_mode = {journal_mode}")
-    committed, faults, searches, stop = [0], [], [0], threading.Event()
+    committed, faults, searches = [0], [], [0]
+    stop, all_stopped = threading.Event(), threading.Barrier(5, timeout=20)
 
     def write():
         # Of the host's own SQLite, too: two SQLites in one process undo each other's file locks.
@@ -189,6 +192,7 @@ def search_while_writing(connect, library, host, index, journal_mode, seconds):
             committed[0] = seq
             time.sleep(0.002)
         writer.close()
+        all_stopped.wait()
 
     def search(number):
         connection = connect(index)
@@ -210,6 +214,7 @@ def search_while_writing(connect, library, host, index, journal_mode, seconds):
             except connections.SqliteError as error:
                 if BUSY not in str(error):
                     faults.append(str(error))
+        all_stopped.wait()
         retry(connection, "SELECT session_search_reconcile()")
         found = json.loads(retry(connection, SEARCH, f"word{committed[0]}")[0][0])
         status = retry(connection, "SELECT behind, messages FROM session_search_status")

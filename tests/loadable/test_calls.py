@@ -28,7 +28,8 @@ VALUES = [
     "replace(hex(zeroblob(50000)), '0', '\"a\" OR b* ')",
     "printf('{\"limit\":%s}', hex(zeroblob(50000)))",
 ]
-PAIRS = ["NULL", "-1", "9223372036854775807", "1.5", "''", "'agent:main:main'", "'{\"limit\":-1}'", "x'00ff'", "char(0)", "hex(zeroblob(500000))"]
+PAIRS = ["NULL", "-1", "9223372036854775807", "1.5", "''", "'agent:main:main'", "'{\"limit\":-1}'", "x'00ff'", "char(0)"]
+PAIRS += ["hex(zeroblob(500000))"]
 TRIPLES = ["NULL", "-9223372036854775808", "''", "'{}'", "x'00ff'", "hex(zeroblob(50000))"]
 COMBINATIONS = {n: list(itertools.product(values, repeat=n)) for n, values in enumerate(([], VALUES, PAIRS, TRIPLES))}
 
@@ -78,8 +79,8 @@ class Calls(TestCase):
         faults = set()
         for name, opened in (("debian", False), *((name, True) for name in SUPPORTED)):
             connection = self.host(name).open(self.folder / f"{name}-{opened}.sqlite")
-            sql = "SELECT name, narg FROM pragma_function_list WHERE narg >= 0 AND (name GLOB '*session*_*' OR name GLOB 'transcript_*' OR name GLOB 'redact*')"
-            functions = connection.rows(sql)
+            functions = connection.rows("SELECT name, narg FROM pragma_function_list WHERE narg >= 0")
+            functions = [row for row in functions if row[0].startswith(("session", "transcript_", "redact"))]
             self.assertGreater(len(functions), 15)
             if opened:
                 connection.rows("SELECT session_search_open(?)", str(self.fixture()))
@@ -115,14 +116,15 @@ class Calls(TestCase):
                 connection = self.host(name).open()
                 connection.rows("CREATE TABLE t(v TEXT)")
                 connection.rows("CREATE INDEX i ON t(v)")
-                connection.rows("WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 500) INSERT INTO t SELECT i % 7 FROM n")
+                numbers = "WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 500)"
+                connection.rows(f"{numbers} INSERT INTO t SELECT i % 7 FROM n")
                 connection.rows("INSERT INTO t VALUES(session_search_version())")
                 connection.rows("ANALYZE")
                 for operator, count in (("=", 1), ("<", None), (">", None)):
                     rows = connection.rows(f"SELECT count(*) FROM t WHERE v {operator} session_search_version()")
                     if count is not None:
                         self.assertEqual(rows, [[count]])
-                connection.rows("SELECT count(*) FROM t WHERE v = session_search_debug() OR v > redact('x') OR v < session_search_match('a')")
+                connection.rows("SELECT count(*) FROM t WHERE v = session_search_debug() OR v > redact('x')")
 
     def test_search_inside_a_statement_that_writes(self):
         """A search may run there; it writes nothing, and the statement and its transaction stay whole."""

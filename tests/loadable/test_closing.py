@@ -29,7 +29,7 @@ class Closing(TestCase):
             self.assertEqual([file for file in files if self.folder in file.parents], [])
 
     def test_sqlite3_close_returns_ok(self):
-        """The C call itself: sqlite3_close() refuses while a statement is open, where most bindings would leak the connection in silence."""
+        """The C call itself: sqlite3_close() refuses while a statement is open, where most bindings leak the connection in silence."""
         sqlite = ctypes.CDLL(ctypes.util.find_library("sqlite3"))  # the one that Python's own module uses
         database, index = self.fixture(), self.folder / "index.sqlite"
 

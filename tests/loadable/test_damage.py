@@ -260,9 +260,12 @@ class HostDatabase(TestCase):
                 database = self.fixture(file=f"{name}-host.sqlite")
                 before = database.read_bytes()
                 connection = self.host(name).open(database)
-                for path in (database, self.fixture(file="another.sqlite")):
+                for path, reason in (
+                    (database, "this is the connection's own main database"),
+                    (self.fixture(file="another.sqlite"), "main database belongs to OpenClaw, where an index must not be"),
+                ):
                     text = connection.error("SELECT session_search_open(?)", str(path))
-                    self.assertIn("this connection's main database is a host's own", text)
+                    self.assertIn(reason, text)
                 self.assertEqual(database.read_bytes(), before)
 
     def test_paths_that_lead_to_no_transcripts(self):

@@ -1,4 +1,4 @@
-"""Loading: in states of a file in which other extensions fail, twice, in many threads, in a SQLite that is too old, in two SQLites at once."""
+"""Loading on a file in any state, twice, in many threads, in a SQLite that is too old, in two SQLites at once; and opening a host then."""
 
 import os
 import shutil

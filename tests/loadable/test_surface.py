@@ -1,5 +1,7 @@
-"""What loads is exactly what README.md declares: the functions with their arities, the modules, the tokenizer, the auxiliary function; and the
-library exports one symbol."""
+"""What loads is exactly what README.md declares: the functions with their arities, the modules, the tokenizer, the auxiliary function.
+
+The library exports one symbol.
+"""
 
 import re
 import subprocess

@@ -83,7 +83,7 @@ fn main() {
 fn large() -> World {
     let mut world = World::new(Layout::September);
     let mut random = 0x2545_F491_4F6C_DD1D_u64;
-    let mut word = move || {
+    let mut next = move || {
         random ^= random << 13;
         random ^= random >> 7;
         random ^= random << 17;
@@ -98,7 +98,7 @@ fn large() -> World {
         let mut parent: Option<String> = None;
         for e in 0..EVENTS {
             let id = format!("{s}-{e}");
-            let text: Vec<String> = (0..90).map(|_| word()).collect();
+            let text: Vec<String> = (0..90).map(|_| next()).collect();
             let mut event: serde_json::Value = serde_json::from_str(&support::message(&id, parent.as_deref(), &text.join(" "))).unwrap();
             if e % 4 == 3 {
                 event["message"]["role"] = "toolResult".into();

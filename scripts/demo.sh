@@ -7,4 +7,4 @@ trap 'rm -rf "$folder"' EXIT
 zstd -dq tests/fixtures/sep-2026.9.6-small-main.sqlite.zst -o "$folder/openclaw-agent.sqlite"
 cp dist/session_search.so scripts/demo.sql "$folder"
 cd "$folder"
-sqlite3 -batch -bail session-search.sqlite < demo.sql
+sqlite3 -batch -bail -init /dev/null session-search.sqlite < demo.sql

@@ -13,7 +13,7 @@ demo: setup-demo loadable ## build, open an OpenClaw database, search it
 test: setup-test lint test-rust test-loadable ## everything
 
 test-long: setup-test bench ## what takes long: a large database, many random histories, the newest rusqlite that is allowed
-	SESSION_SEARCH_HISTORIES=500 cargo test --release --locked --features bundled --test beside random_histories
+	SESSION_SEARCH_HISTORIES=500 cargo test --release --locked --features bundled --test histories
 	scripts/newest_rusqlite.sh
 
 loadable: ## the loadable extension: dist/session_search.so

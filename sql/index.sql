@@ -4,20 +4,24 @@
 -- transaction of ours replaces.
 CREATE TABLE main.session_search_meta(key TEXT PRIMARY KEY NOT NULL, value TEXT NOT NULL) WITHOUT ROWID;
 
--- One row for each transcript. It is in step while `indexed_stamp` equals the stamp that the host gives for it.
+-- One row for each transcript. It is in step while `indexed_stamp` equals the stamp that the host gives for it. `messages` and `tokens`
+-- sum up its message rows, `unreadable` counts events that cannot be read.
 CREATE TABLE main.session_search_transcript(
   id INTEGER PRIMARY KEY,
   session_id TEXT NOT NULL UNIQUE,
   indexed_stamp TEXT,
+  messages INTEGER NOT NULL DEFAULT 0,
+  tokens INTEGER NOT NULL DEFAULT 0,
   unreadable INTEGER NOT NULL DEFAULT 0
 );
 
 -- One row for each searchable message on the active branch: `id` = transcript id << 24 | seq, the rowid of its FTS5 row too.
--- `source_hash` is XXH64 of the event's stored bytes, `timestamp` milliseconds since 1970.
+-- `source_hash` is XXH64 of the event's stored bytes, `timestamp` milliseconds since 1970, `tokens` the length of the text.
 CREATE TABLE main.session_search_message(
   id INTEGER PRIMARY KEY,
   message_id TEXT NOT NULL,
   role TEXT NOT NULL,
   timestamp INTEGER NOT NULL,
-  source_hash INTEGER NOT NULL
+  source_hash INTEGER NOT NULL,
+  tokens INTEGER NOT NULL
 );

@@ -1,7 +1,7 @@
-//! FTS5: the tokenizer `session_search` and the auxiliary function `session_search_excerpt`, as FTS5's C interface wants them.
+//! FTS5: the tokenizer `session_search` and the auxiliary functions, as FTS5's C interface wants them.
 //!
-//! Every callback checks what it got, makes slices of it and runs safe code behind a panic guard. FTS5 may hand over a null text
-//! of length 0. Tested by `tests/fts5.rs` and `tests/loadable`.
+//! Every callback checks what it got, makes slices of it and runs safe code behind a panic guard (`on_token` runs inside the one of its
+//! caller and cannot panic). FTS5 may hand over a null text of length 0. Tested by `tests/fts5.rs` and `tests/loadable`.
 
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::ops::Range;
@@ -18,8 +18,16 @@ use crate::tokenizer::{Token, Tokenizer};
 
 /// The name of the tokenizer.
 pub(crate) const TOKENIZER: &CStr = c"session_search";
-/// The name of the auxiliary function. FTS5 takes a name for every arity, so it must not be that of a scalar function.
-pub(crate) const EXCERPT: &CStr = c"session_search_excerpt";
+type XFunction = unsafe extern "C" fn(
+    *const ffi::Fts5ExtensionApi,
+    *mut ffi::Fts5Context,
+    *mut ffi::sqlite3_context,
+    c_int,
+    *mut *mut ffi::sqlite3_value,
+);
+
+/// The auxiliary functions. FTS5 takes a name for every arity, so it must not be that of a scalar function.
+const FUNCTIONS: [(&CStr, XFunction); 2] = [(c"session_search_excerpt", x_excerpt), (c"session_search_bm25", x_bm25)];
 
 /// FTS5's interface on one connection.
 pub(crate) struct Api(*mut ffi::fts5_api);
@@ -40,7 +48,7 @@ impl Api {
         Ok(Self(api))
     }
 
-    /// Registers the tokenizer and the auxiliary function.
+    /// Registers the tokenizer and the auxiliary functions.
     pub(crate) fn register(&self) -> Result<()> {
         // SAFETY: the pointer came from FTS5 on this connection and lives as long as it.
         let api = unsafe { &*self.0 };
@@ -53,10 +61,12 @@ impl Api {
         if code != ffi::SQLITE_OK {
             return Err(Error::state(format!("session_search: FTS5 refused the tokenizer (SQLite error {code})")));
         }
-        // SAFETY: FTS5 copies the name; there is no user data.
-        let code = unsafe { create_function(self.0, EXCERPT.as_ptr(), ptr::null_mut(), Some(x_excerpt), None) };
-        if code != ffi::SQLITE_OK {
-            return Err(Error::state(format!("session_search: FTS5 refused the auxiliary function (SQLite error {code})")));
+        for (name, function) in FUNCTIONS {
+            // SAFETY: FTS5 copies the name; there is no user data.
+            let code = unsafe { create_function(self.0, name.as_ptr(), ptr::null_mut(), Some(function), None) };
+            if code != ffi::SQLITE_OK {
+                return Err(Error::state(format!("session_search: FTS5 refused an auxiliary function (SQLite error {code})")));
+            }
         }
         Ok(())
     }
@@ -159,8 +169,9 @@ struct Row {
     context: *mut ffi::Fts5Context,
 }
 
-/// A match of a phrase: the column, and the positions of its tokens.
+/// A match of a phrase: its number, the column, and the positions of its tokens.
 struct Instance {
+    phrase: usize,
     column: c_int,
     tokens: Range<usize>,
 }
@@ -171,30 +182,36 @@ impl Row {
         unsafe { &*self.api }
     }
 
-    /// All matches of the row, in order of position.
-    fn instances(&self) -> Result<Vec<Instance>, c_int> {
-        let api = self.api();
-        let (Some(count), Some(instance), Some(phrase_size)) = (api.xInstCount, api.xInst, api.xPhraseSize) else {
-            return Err(ffi::SQLITE_ERROR);
-        };
+    /// How many matches the row has.
+    fn instance_count(&self) -> Result<c_int, c_int> {
+        let count = self.api().xInstCount.ok_or(ffi::SQLITE_ERROR)?;
         let mut n = 0;
         // SAFETY: FTS5's own function and context.
         ok(unsafe { count(self.context, &raw mut n) })?;
+        Ok(n)
+    }
+
+    /// All matches of the row, in order of position.
+    fn instances(&self) -> Result<Vec<Instance>, c_int> {
+        let api = self.api();
+        let (Some(instance), Some(phrase_size)) = (api.xInst, api.xPhraseSize) else {
+            return Err(ffi::SQLITE_ERROR);
+        };
         let mut all = Vec::new();
-        for i in 0..n {
+        for i in 0..self.instance_count()? {
             let (mut phrase, mut column, mut position) = (0, 0, 0);
             // SAFETY: `i` is below the count; three places to write to.
             ok(unsafe { instance(self.context, i, &raw mut phrase, &raw mut column, &raw mut position) })?;
             // SAFETY: a phrase number that FTS5 gave.
             let size = unsafe { phrase_size(self.context, phrase) };
-            if let (Ok(start), Ok(size)) = (usize::try_from(position), usize::try_from(size)) {
-                all.push(Instance { column, tokens: start..start + size });
+            if let (Ok(start), Ok(size), Ok(phrase)) = (usize::try_from(position), usize::try_from(size), usize::try_from(phrase)) {
+                all.push(Instance { phrase, column, tokens: start..start + size });
             }
         }
         Ok(all)
     }
 
-    /// How many tokens the row has in a column.
+    /// How many tokens the row has in a column, or (-1) in all of them.
     fn column_size(&self, column: c_int) -> Result<usize, c_int> {
         let size = self.api().xColumnSize.ok_or(ffi::SQLITE_ERROR)?;
         let mut tokens = 0;
@@ -240,12 +257,9 @@ unsafe extern "C" fn on_token(found: *mut c_void, flags: c_int, _: *const c_char
 fn row_excerpt(row: &Row, text: &str, max_chars: usize) -> Result<String, c_int> {
     let message = Redacted::new(text);
     let mut masked = Vec::new();
-    let mut from = 0;
-    for span in message.spans() {
-        row.tokens(text.get(from..span.start).unwrap_or_default(), from, &mut masked)?;
-        from = span.end;
+    for (start, gap) in message.gaps() {
+        row.tokens(gap, start, &mut masked)?;
     }
-    row.tokens(text.get(from..).unwrap_or_default(), from, &mut masked)?;
     let mut whole = Vec::new();
     let mut matches: Vec<Range<usize>> = Vec::new();
     for instance in row.instances()? {
@@ -267,6 +281,104 @@ fn row_excerpt(row: &Row, text: &str, max_chars: usize) -> Result<String, c_int>
     Ok(excerpt(&message, &matches, max_chars))
 }
 
+/// bm25 of the row, as FTS5's own but with statistics that are given: the average number of tokens of a row, then the idf of each phrase.
+fn row_bm25(row: &Row, statistics: &[f64]) -> Result<f64, c_int> {
+    const K1: f64 = 1.2;
+    const B: f64 = 0.75;
+    let (average, idf) = statistics.split_first().ok_or(ffi::SQLITE_ERROR)?;
+    let mut frequencies = vec![0_u32; idf.len()];
+    if let [only] = &mut frequencies[..] {
+        *only = u32::try_from(row.instance_count()?).unwrap_or(0);
+    } else {
+        for instance in row.instances()? {
+            *frequencies.get_mut(instance.phrase).ok_or(ffi::SQLITE_ERROR)? += 1;
+        }
+    }
+    #[expect(clippy::cast_precision_loss, reason = "a number of tokens")]
+    let length = row.column_size(-1)? as f64;
+    let norm = K1 * (1.0 - B + B * length / average);
+    let score = |(frequency, idf): (&u32, &f64)| {
+        let frequency = f64::from(*frequency);
+        idf * frequency * (K1 + 1.0) / (frequency + norm)
+    };
+    Ok(frequencies.iter().zip(idf).map(score).sum())
+}
+
+/// The arguments of an auxiliary function, behind the table.
+///
+/// # Safety
+/// FTS5's: `count` values, good for the time of the call.
+unsafe fn arguments<'a>(count: c_int, values: *mut *mut ffi::sqlite3_value) -> &'a [*mut ffi::sqlite3_value] {
+    match usize::try_from(count) {
+        // SAFETY: the caller vouches for the count.
+        Ok(count) if count > 0 && !values.is_null() => unsafe { slice::from_raw_parts(values, count) },
+        _ => &[],
+    }
+}
+
+/// An argument that is a text or a blob, and whether it is a text. `None` for everything else.
+///
+/// # Safety
+/// A value of FTS5's, good for the time of the call and not converted in it.
+unsafe fn argument_bytes<'a>(value: *mut ffi::sqlite3_value) -> Option<(&'a [u8], bool)> {
+    // SAFETY: the caller vouches for the value.
+    let kind = unsafe { ffi::sqlite3_value_type(value) };
+    if kind != ffi::SQLITE_TEXT && kind != ffi::SQLITE_BLOB {
+        return None;
+    }
+    // SAFETY: a text or blob as it is: nothing is converted.
+    let start = unsafe { ffi::sqlite3_value_blob(value) };
+    // SAFETY: the same value.
+    let length = unsafe { ffi::sqlite3_value_bytes(value) };
+    // SAFETY: SQLite's pointer and length of one value.
+    Some((unsafe { bytes(start.cast(), length) }.unwrap_or_default(), kind == ffi::SQLITE_TEXT))
+}
+
+/// An argument that is a whole number. Some hosts bind every number as REAL.
+///
+/// # Safety
+/// A value of FTS5's, good for the time of the call.
+unsafe fn argument_integer(value: *mut ffi::sqlite3_value) -> Option<i64> {
+    // SAFETY: the caller vouches for the value.
+    let kind = unsafe { ffi::sqlite3_value_type(value) };
+    // SAFETY: the same value.
+    let number = unsafe { ffi::sqlite3_value_double(value) };
+    // SAFETY: the same value.
+    let integer = unsafe { ffi::sqlite3_value_int64(value) };
+    (kind == ffi::SQLITE_INTEGER || kind == ffi::SQLITE_FLOAT && number.fract() == 0.0).then_some(integer)
+}
+
+/// What an auxiliary function gives.
+enum Outcome {
+    Null,
+    Text(String),
+    Real(f64),
+}
+
+/// Runs an auxiliary function behind the panic guard and hands its outcome to SQLite.
+///
+/// # Safety
+/// `result` is the one of the call.
+unsafe fn answer(result: *mut ffi::sqlite3_context, name: &str, run: impl FnOnce() -> Result<Outcome, String>) {
+    let error = match catch_unwind(AssertUnwindSafe(run)) {
+        // SAFETY: the result of this call.
+        Ok(Ok(Outcome::Null)) => return unsafe { ffi::sqlite3_result_null(result) },
+        // SAFETY: the result of this call.
+        Ok(Ok(Outcome::Real(value))) => return unsafe { ffi::sqlite3_result_double(result, value) },
+        Ok(Ok(Outcome::Text(text))) => match c_int::try_from(text.len()) {
+            // SAFETY: the result of this call; SQLite copies the text.
+            Ok(length) => return unsafe { ffi::sqlite3_result_text(result, text.as_ptr().cast(), length, ffi::SQLITE_TRANSIENT()) },
+            Err(_) => "text is too long".to_owned(),
+        },
+        Ok(Err(text)) => text,
+        Err(_) => "internal error (a panic was caught)".to_owned(),
+    };
+    let text = format!("{name}: {error}");
+    let length = c_int::try_from(text.len()).unwrap_or(0);
+    // SAFETY: the result of this call; SQLite copies the text.
+    unsafe { ffi::sqlite3_result_error(result, text.as_ptr().cast(), length) };
+}
+
 unsafe extern "C" fn x_excerpt(
     api: *const ffi::Fts5ExtensionApi,
     context: *mut ffi::Fts5Context,
@@ -274,66 +386,48 @@ unsafe extern "C" fn x_excerpt(
     count: c_int,
     values: *mut *mut ffi::sqlite3_value,
 ) {
-    let arguments: &[*mut ffi::sqlite3_value] = match usize::try_from(count) {
-        // SAFETY: FTS5 gives `count` values.
-        Ok(count) if count > 0 && !values.is_null() => unsafe { slice::from_raw_parts(values, count) },
-        _ => &[],
-    };
     let run = || {
-        let &[text, max_chars] = arguments else {
-            let got = arguments.len() + 1;
-            return Err(format!("session_search_excerpt: expected 3 arguments (table, text, max_chars), got {got}"));
+        // SAFETY: FTS5's own.
+        let &[text, max_chars] = (unsafe { arguments(count, values) }) else {
+            return Err(format!("expected 3 arguments (table, text, max_chars), got {}", i64::from(count) + 1));
         };
         // SAFETY: a value that FTS5 gave.
-        let kind = unsafe { ffi::sqlite3_value_type(text) };
-        if kind == ffi::SQLITE_NULL {
-            return Ok(None);
-        }
-        if kind != ffi::SQLITE_TEXT {
-            return Err("session_search_excerpt: argument 2 (text) must be TEXT".to_owned());
-        }
-        // SAFETY: a TEXT value; the pointer is good until the value is converted.
-        let start = unsafe { ffi::sqlite3_value_text(text) };
-        // SAFETY: the same value.
-        let length = unsafe { ffi::sqlite3_value_bytes(text) };
-        // SAFETY: the value lives for the call and nothing converts it.
-        let text = unsafe { bytes(start.cast(), length) }.unwrap_or_default();
+        let max_chars = unsafe { argument_integer(max_chars) }.and_then(|max| usize::try_from(max).ok()).filter(|&max| max > 0);
+        let max_chars = max_chars.ok_or("argument 3 (max_chars) must be an integer of at least 1")?;
         // SAFETY: a value that FTS5 gave.
-        let kind = unsafe { ffi::sqlite3_value_type(max_chars) };
-        // SAFETY: the same value.
-        let number = unsafe { ffi::sqlite3_value_double(max_chars) };
-        // SAFETY: the same value.
-        let max_chars = unsafe { ffi::sqlite3_value_int64(max_chars) };
-        // Some hosts bind every number as REAL: a whole one counts.
-        let whole = kind == ffi::SQLITE_INTEGER || kind == ffi::SQLITE_FLOAT && number.fract() == 0.0;
-        let Some(max_chars) = usize::try_from(max_chars).ok().filter(|&max| whole && max > 0) else {
-            return Err("session_search_excerpt: argument 3 (max_chars) must be an integer of at least 1".to_owned());
-        };
-        let text = String::from_utf8_lossy(text);
-        row_excerpt(&Row { api, context }, &text, max_chars)
-            .map(Some)
-            .map_err(|code| format!("session_search_excerpt: FTS5 failed (SQLite error {code})"))
+        if unsafe { ffi::sqlite3_value_type(text) } == ffi::SQLITE_NULL {
+            return Ok(Outcome::Null);
+        }
+        // SAFETY: a value that FTS5 gave.
+        let Some((text, true)) = (unsafe { argument_bytes(text) }) else { return Err("argument 2 (text) must be TEXT".to_owned()) };
+        let excerpt = row_excerpt(&Row { api, context }, &String::from_utf8_lossy(text), max_chars);
+        excerpt.map(Outcome::Text).map_err(|code| format!("FTS5 failed (SQLite error {code})"))
     };
-    match catch_unwind(AssertUnwindSafe(run)) {
-        Ok(Ok(Some(text))) => match c_int::try_from(text.len()) {
-            // SAFETY: the result of this call; SQLite copies the text.
-            Ok(length) => unsafe { ffi::sqlite3_result_text(result, text.as_ptr().cast(), length, ffi::SQLITE_TRANSIENT()) },
-            // SAFETY: the result of this call.
-            Err(_) => unsafe { ffi::sqlite3_result_error_toobig(result) },
-        },
-        // SAFETY: the result of this call.
-        Ok(Ok(None)) => unsafe { ffi::sqlite3_result_null(result) },
-        Ok(Err(text)) => {
-            let length = c_int::try_from(text.len()).unwrap_or(0);
-            // SAFETY: the result of this call; SQLite copies the text.
-            unsafe { ffi::sqlite3_result_error(result, text.as_ptr().cast(), length) };
-        }
-        Err(_) => {
-            let text = c"session_search_excerpt: internal error (a panic was caught)";
-            // SAFETY: the result of this call; a negative length means a C string.
-            unsafe { ffi::sqlite3_result_error(result, text.as_ptr(), -1) };
-        }
-    }
+    // SAFETY: the result of this call.
+    unsafe { answer(result, "session_search_excerpt", run) }
+}
+
+/// `session_search_bm25(table, statistics)`: `statistics` is a blob of little-endian doubles.
+unsafe extern "C" fn x_bm25(
+    api: *const ffi::Fts5ExtensionApi,
+    context: *mut ffi::Fts5Context,
+    result: *mut ffi::sqlite3_context,
+    count: c_int,
+    values: *mut *mut ffi::sqlite3_value,
+) {
+    let run = || {
+        const WRONG: &str = "argument 2 (statistics) must be a BLOB of little-endian doubles: average tokens of a row, idf of each phrase";
+        // SAFETY: FTS5's own.
+        let &[statistics] = (unsafe { arguments(count, values) }) else {
+            return Err(format!("expected 2 arguments (table, statistics), got {}", i64::from(count) + 1));
+        };
+        // SAFETY: a value that FTS5 gave.
+        let Some((statistics, false)) = (unsafe { argument_bytes(statistics) }) else { return Err(WRONG.to_owned()) };
+        let numbers: Vec<f64> = statistics.as_chunks::<8>().0.iter().map(|bytes| f64::from_le_bytes(*bytes)).collect();
+        row_bm25(&Row { api, context }, &numbers).map(Outcome::Real).map_err(|_| WRONG.to_owned())
+    };
+    // SAFETY: the result of this call.
+    unsafe { answer(result, "session_search_bm25", run) }
 }
 
 #[cfg(test)]

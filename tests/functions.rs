@@ -227,6 +227,28 @@ fn options_narrow_the_results() {
 }
 
 #[test]
+fn scores_are_those_of_fts5_over_the_sessions_that_are_searched() {
+    let host = support::Host::fixture("sep-2026.9.6-small-main");
+    let index = host.index();
+    // The caller sees all: then the statistics are those of the whole index, which FTS5's own function takes.
+    for query in ["pelican", "the", "pelican question", "the panel", "proxy OR pelican OR zurich", "\"reverse proxy\" the", "pel* refunds"]
+    {
+        let sql = "SELECT m.message_id, -bm25(session_search_fts) FROM session_search_fts
+            JOIN session_search_message m ON m.id = session_search_fts.rowid WHERE session_search_fts MATCH session_search_match(?1)";
+        let mut statement = index.prepare(sql).unwrap();
+        let theirs: std::collections::BTreeMap<String, f64> =
+            statement.query_map([query], |row| Ok((row.get(0)?, row.get(1)?))).unwrap().map(Result::unwrap).collect();
+        let answer = support::search(&index, query);
+        let hits = answer["results"].as_array().unwrap();
+        assert_eq!(hits.len(), theirs.len().min(25), "{query}");
+        for hit in hits {
+            let (ours, theirs) = (hit["score"].as_f64().unwrap(), theirs[hit["messageId"].as_str().unwrap()]);
+            assert!((ours - theirs).abs() <= theirs.abs() * 1e-9, "{query}: {ours} is not {theirs}");
+        }
+    }
+}
+
+#[test]
 fn the_answer_is_bounded() {
     let mut world = support::world::World::new(support::world::Layout::Standalone);
     // Escapes make JSON larger than the text: 25 excerpts of 300 characters can exceed the bound.

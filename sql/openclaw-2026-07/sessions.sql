@@ -9,8 +9,9 @@ SELECT
   json_extract(j.entry, '$.ownerSessionKey') AS owner_session_key,
   0 AS superseded,
   (SELECT count(*) FROM transcript_events e WHERE e.session_id = s.session_id) AS events,
-  ifnull(s.transcript_updated_at, '') || ':'
-    || ifnull((SELECT max(e.seq) FROM transcript_events e WHERE e.session_id = s.session_id), '') AS stamp
+  (SELECT max(e.seq) FROM transcript_events e WHERE e.session_id = s.session_id) AS last_seq,
+  ifnull(s.transcript_updated_at, '') || '' AS changed,
+  NULL AS generation
 FROM sessions s
 LEFT JOIN (SELECT session_key, CASE WHEN json_valid(entry_json) THEN entry_json END AS entry FROM session_entries) j
   ON j.session_key = s.session_key

@@ -9,18 +9,16 @@ SELECT
   coalesce(n.spawned_by, w.spawned_by) AS spawned_by,
   CASE WHEN instr(n.entry_json, '"ownerSessionKey"') AND json_valid(n.entry_json)
     THEN json_extract(n.entry_json, '$.ownerSessionKey') END AS owner_session_key,
-  EXISTS (
-    SELECT 1 FROM session_windows s
-    WHERE s.session_key = w.session_key AND s.previous_session_id = w.session_id
-      AND (s.reason = 'rewind' OR s.reason IS NULL AND EXISTS (
-        SELECT 1 FROM transcript_event_identities a
-        JOIN transcript_event_identities b ON b.session_id = s.session_id AND b.event_id = a.event_id
-        WHERE a.session_id = w.session_id))
+  w.session_id IN (
+    SELECT p.session_id FROM session_windows s JOIN session_windows p ON p.session_id = s.previous_session_id AND p.session_key = s.session_key
+    WHERE s.reason = 'rewind' OR s.reason IS NULL AND EXISTS (
+      SELECT 1 FROM transcript_event_identities a JOIN transcript_event_identities b ON b.session_id = s.session_id AND b.event_id = a.event_id
+      WHERE a.session_id = p.session_id)
   ) AS superseded,
   (SELECT count(*) FROM transcript_events e WHERE e.session_id = w.session_id) AS events,
-  ifnull(w.transcript_updated_at, '') || ':'
-    || ifnull((SELECT max(e.seq) FROM transcript_events e WHERE e.session_id = w.session_id), '') || ':'
-    || ifnull(r.generation, '') AS stamp
+  (SELECT max(e.seq) FROM transcript_events e WHERE e.session_id = w.session_id) AS last_seq,
+  ifnull(w.transcript_updated_at, '') || '' AS changed,
+  r.generation AS generation
 FROM session_windows w
 LEFT JOIN session_nodes n ON n.session_key = w.session_key
 LEFT JOIN transcript_rewrite_watermarks r ON r.session_id = w.session_id

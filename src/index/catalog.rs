@@ -16,30 +16,46 @@ pub(crate) struct Entry {
     pub(crate) session: Session,
     /// Its transcript id in the index, once it has one.
     pub(crate) transcript: Option<i64>,
+    /// Messages in the index, and tokens in them.
+    pub(crate) messages: i64,
+    pub(crate) tokens: i64,
+    /// Events that cannot be read, as far as they were.
+    pub(super) unreadable: i64,
     /// Whether the index reflects its rows.
     pub(crate) in_step: bool,
     /// Whether it may be found at all: not replaced by a rewind, not incognito.
     pub(crate) searchable: bool,
-    /// A search found that it takes too long; reconcile does it.
-    pub(super) too_large: bool,
+}
+
+/// One transcript in the index.
+struct Indexed {
+    id: i64,
+    stamp: Option<String>,
+    messages: i64,
+    tokens: i64,
 }
 
 impl Entry {
-    fn new(session: Session, indexed: Option<(i64, Option<String>)>) -> Self {
+    fn new(session: Session, indexed: Option<&Indexed>) -> Self {
         let searchable = !session.superseded && !visibility::is_incognito(&session.session_key);
-        let mut entry = Self { session, transcript: None, in_step: false, searchable, too_large: false };
-        if let Some((id, stamp)) = indexed {
-            entry.transcript = Some(id);
-            entry.in_step = stamp.as_deref() == Some(entry.stamp());
-        } else {
-            entry.in_step = !searchable; // nothing indexed, nothing to index
+        let mut entry = Self {
+            session,
+            transcript: indexed.map(|row| row.id),
+            messages: indexed.map_or(0, |row| row.messages),
+            tokens: indexed.map_or(0, |row| row.tokens),
+            unreadable: 0,
+            in_step: !searchable, // nothing indexed, nothing to index
+            searchable,
+        };
+        if let Some(row) = indexed {
+            entry.in_step = row.stamp.as_ref() == Some(&entry.stamp());
         }
         entry
     }
 
     /// The stamp of the rows that should be indexed: of none where the session is not searchable.
-    pub(super) fn stamp(&self) -> &str {
-        if self.searchable { &self.session.stamp } else { "" }
+    pub(super) fn stamp(&self) -> String {
+        if self.searchable { self.session.stamp() } else { String::new() }
     }
 }
 
@@ -49,7 +65,6 @@ pub(crate) struct Catalog {
     pub(super) orphans: Vec<i64>,
     host: HostVersion,
     pub(super) index: IndexVersion,
-    by_transcript: HashMap<i64, usize>,
 }
 
 impl Catalog {
@@ -81,34 +96,17 @@ impl Catalog {
             .into_iter()
             .map(|session| {
                 let row = indexed.remove(&session.session_id);
-                Entry::new(session, row)
+                Entry::new(session, row.as_ref())
             })
             .collect();
-        let orphans = indexed.into_values().map(|(id, _)| id).collect();
-        let by_transcript = entries.iter().enumerate().filter_map(|(i, e)| Some((e.transcript?, i))).collect();
-        Ok(Self { entries, orphans, host, index, by_transcript })
-    }
-
-    /// The session of a transcript id.
-    pub(crate) fn by_transcript(&self, transcript: i64) -> Option<&Entry> {
-        self.entries.get(*self.by_transcript.get(&transcript)?)
-    }
-
-    /// Notes what `write` has done.
-    pub(super) fn wrote(&mut self, i: usize, transcript: i64, in_step: bool) {
-        if let Some(entry) = self.entries.get_mut(i) {
-            entry.transcript = Some(transcript);
-            entry.in_step = in_step;
-            self.by_transcript.insert(transcript, i);
-        }
+        let orphans = indexed.into_values().map(|row| row.id).collect();
+        Ok(Self { entries, orphans, host, index })
     }
 
     /// Treats transcripts as behind although their stamps say otherwise.
     pub(super) fn doubt(&mut self, transcripts: &[i64]) {
-        for transcript in transcripts {
-            if let Some(entry) = self.by_transcript.get(transcript).and_then(|&i| self.entries.get_mut(i)) {
-                entry.in_step = false;
-            }
+        for entry in &mut self.entries {
+            entry.in_step &= entry.transcript.is_none_or(|id| !transcripts.contains(&id));
         }
     }
 
@@ -124,23 +122,15 @@ impl Catalog {
         behind.sort_by_key(|&i| (self.entries[i].searchable, self.entries[i].session.events));
         behind
     }
-
-    /// Whether there is anything for reconcile to do.
-    pub(super) fn has_work(&self) -> bool {
-        !self.orphans.is_empty() || self.entries.iter().any(|e| !e.in_step)
-    }
-
-    /// Whether there is anything that a search can do on its way.
-    pub(super) fn has_small_work(&self) -> bool {
-        !self.orphans.is_empty() || self.entries.iter().any(|e| !e.in_step && !e.too_large)
-    }
 }
 
-/// Session id -> transcript id and indexed stamp.
-fn indexed_transcripts(handle: &Handle) -> Result<HashMap<String, (i64, Option<String>)>> {
+/// What is indexed, by session id.
+fn indexed_transcripts(handle: &Handle) -> Result<HashMap<String, Indexed>> {
     let reading = |e| Error::index("reading the index", e);
-    let sql = "SELECT session_id, id, indexed_stamp FROM main.session_search_transcript";
+    let sql = "SELECT session_id, id, indexed_stamp, messages, tokens FROM main.session_search_transcript";
     let mut statement = handle.connection().prepare_cached(sql).map_err(reading)?;
-    let rows = statement.query_map([], |row| Ok((row.get(0)?, (row.get(1)?, row.get(2)?)))).map_err(reading)?;
-    rows.collect::<rusqlite::Result<_>>().map_err(reading)
+    let rows = statement.query_map([], |row| {
+        Ok((row.get(0)?, Indexed { id: row.get(1)?, stamp: row.get(2)?, messages: row.get(3)?, tokens: row.get(4)? }))
+    });
+    rows.and_then(Iterator::collect).map_err(reading)
 }

@@ -9,7 +9,9 @@
 //! Tested by `tests/beside.rs`.
 
 mod catalog;
+mod rows;
 mod transaction;
+mod transcript;
 mod write;
 
 use std::path::Path;
@@ -19,19 +21,26 @@ use rusqlite::Connection;
 
 use crate::error::{Error, Result};
 use crate::handle::Handle;
-use crate::source::{Adapter, Snapshot, Source};
+use crate::source::{self, Adapter, Snapshot, Source};
 
 pub(crate) use catalog::{Catalog, Entry};
+pub(crate) use rows::{MessageRow, count_matches, counts, matches, message};
 use transaction::{Writing, reading};
+use transcript::Remembered;
+pub(crate) use transcript::active_messages;
 use write::Budget;
-pub(crate) use write::active_messages;
 
 /// A message's place in the index: the transcript in the high bits, the seq in the low ones.
 const SEQ_BITS: u32 = 24;
 
-/// The rowid of an event's message and FTS5 row. `None` if the seq is too large to be indexed.
-fn rowid(transcript: i64, seq: i64) -> Option<i64> {
-    (0..1 << SEQ_BITS).contains(&seq).then_some(transcript << SEQ_BITS | seq)
+/// Whether an event with this seq has a place in the index.
+fn is_indexable(seq: i64) -> bool {
+    (0..1 << SEQ_BITS).contains(&seq)
+}
+
+/// The rowid of an event's message and FTS5 row.
+fn rowid(transcript: i64, seq: i64) -> i64 {
+    transcript << SEQ_BITS | seq
 }
 
 /// Transcript id and seq of a rowid.
@@ -54,8 +63,11 @@ const STEP_BYTES: usize = 2 << 20;
 /// The host database that a connection searches.
 pub(crate) struct Attached {
     source: Source,
+    /// As of the last look.
     catalog: Option<Catalog>,
-    /// Why the last attempt to bring the index in step failed.
+    /// Long transcripts, as far as they have been read.
+    remembered: Remembered,
+    /// Why the last attempt to bring the index in step failed, until one succeeds or nothing is behind any more.
     trouble: Option<Error>,
 }
 
@@ -75,81 +87,78 @@ impl Attached {
         self.trouble.as_ref()
     }
 
-    /// Shows `view` one state of the host with the catalog that belongs to it. With `sync`, small changes of the host are indexed first.
+    /// Shows `view` one state of the host with the catalog that belongs to it. With `sync`, small changes of the host are indexed first,
+    /// on the same state: what is committed meanwhile does not make this search say `indexing`.
     pub(crate) fn look<T>(&mut self, handle: &Handle, sync: bool, view: impl FnOnce(&Snapshot<'_>, &Catalog) -> Result<T>) -> Result<T> {
-        let Self { source, catalog, trouble } = self;
-        let mut view = Some(view);
-        let mut write = false;
-        loop {
-            // The lock of the index is waited for before the host is read, so that no read of the host is held meanwhile.
-            let transaction = write.then(|| Writing::begin(handle));
-            let done = source.snapshot(|snapshot| {
-                match transaction {
-                    None => match Catalog::refresh(catalog, handle, snapshot)? {
-                        None => return Ok(None),
-                        Some(catalog) if sync && catalog.has_small_work() => return Ok(None),
-                        Some(_) => {}
-                    },
-                    Some(transaction) => {
-                        // Whatever keeps us from writing (a locked or read-only index, a full disk), what is behind stays behind.
-                        let written = transaction.and_then(|open| {
-                            if sync {
-                                let mut budget = Budget::until(Instant::now() + SYNC_TIME);
-                                write::catch_up(handle, snapshot, catalog, &mut budget, open)
-                            } else {
-                                write::make_index(handle, snapshot, catalog, open)
-                            }
-                        });
-                        *trouble = written.err();
+        let Self { source, catalog, remembered, trouble } = self;
+        let to_do = source.snapshot(|snapshot| {
+            let catalog = Catalog::refresh(catalog, handle, snapshot)?;
+            Ok(catalog.is_none_or(|catalog| sync && catalog.work() > 0))
+        })?;
+        // The lock of the index is waited for before the host is read, so that no read of the host is held meanwhile.
+        let transaction = to_do.then(|| Writing::begin(handle));
+        source.snapshot(|snapshot| {
+            // Whatever keeps us from writing (a locked or read-only index, a full disk), what is behind stays behind.
+            *trouble = match transaction {
+                None => trouble.take(),
+                Some(Err(error)) => Some(error),
+                Some(Ok(open)) if sync => {
+                    let mut budget = Budget::until(Instant::now() + SYNC_TIME);
+                    match write::catch_up(handle, snapshot, catalog, remembered, &mut budget, open) {
+                        Ok(progress) => progress.unread,
+                        Err(error) => Some(error),
                     }
                 }
-                let Some(view) = view.take() else { return Ok(None) };
-                reading(handle, || match Catalog::refresh(catalog, handle, snapshot)? {
-                    Some(catalog) => view(snapshot, catalog),
-                    None => Err(trouble.take().unwrap_or_else(no_index)),
-                })
-                .map(Some)
-            })?;
-            match done {
-                Some(value) => return Ok(value),
-                None => write = true,
-            }
-        }
+                Some(Ok(open)) => write::make_index(handle, snapshot, catalog, open).err(),
+            };
+            reading(handle, || match Catalog::refresh(catalog, handle, snapshot)? {
+                Some(catalog) => {
+                    if catalog.work() == 0 {
+                        *trouble = None;
+                    }
+                    view(snapshot, catalog)
+                }
+                None => Err(trouble.take().unwrap_or_else(no_index)),
+            })
+        })
     }
 
     /// Treats transcripts as behind although their stamps say otherwise.
     pub(crate) fn doubt(&mut self, transcripts: &[i64]) {
+        self.remembered.forget_all();
         if let Some(catalog) = &mut self.catalog {
             catalog.doubt(transcripts);
         }
     }
 
-    /// One reconcile transaction. Returns how many transcripts remain.
-    fn step(&mut self, handle: &Handle, until: Option<Instant>) -> Result<usize> {
-        let Self { source, catalog, trouble } = self;
-        let work = source.snapshot(|snapshot| Ok(Catalog::refresh(catalog, handle, snapshot)?.is_none_or(|catalog| catalog.has_work())))?;
+    /// One reconcile transaction. Returns how many transcripts remain, and whether any got further.
+    fn step(&mut self, handle: &Handle, until: Option<Instant>) -> Result<(usize, bool)> {
+        let Self { source, catalog, remembered, trouble } = self;
+        let work = source.snapshot(|snapshot| Ok(Catalog::refresh(catalog, handle, snapshot)?.is_none_or(|catalog| catalog.work() > 0)))?;
         if !work {
-            return Ok(0);
-        }
-        let remaining = Writing::begin(handle).and_then(|transaction| {
-            source.snapshot(|snapshot| {
-                write::catch_up(handle, snapshot, catalog, &mut Budget::step(STEP_MESSAGES, STEP_BYTES, until), transaction)?;
-                Ok(catalog.as_ref().map_or(0, Catalog::work))
-            })
-        });
-        if remaining.is_ok() {
             *trouble = None;
+            return Ok((0, false));
         }
-        remaining
+        let transaction = Writing::begin(handle)?;
+        source.snapshot(|snapshot| {
+            let mut budget = Budget::step(STEP_MESSAGES, STEP_BYTES, until);
+            let progress = write::catch_up(handle, snapshot, catalog, remembered, &mut budget, transaction)?;
+            *trouble = progress.unread;
+            Ok((catalog.as_ref().map_or(0, Catalog::work), progress.any))
+        })
     }
 }
 
 /// `session_search_open(path)`: from now on this connection searches the database at `path`, with the index in its main database.
 /// Returns the name of the host's table layout.
 pub(crate) fn open(handle: &Handle, path: &Path) -> Result<&'static str> {
+    if !path.is_file() {
+        let got = format!("'{}'", source::shown(path));
+        return Err(Error::argument("session_search_open", 1, "path", "an existing file", &got));
+    }
     refuse_host_as_main(handle.connection(), path)?;
     let source = Source::open(path)?;
-    let mut attached = Attached { source, catalog: None, trouble: None };
+    let mut attached = Attached { source, catalog: None, remembered: Remembered::default(), trouble: None };
     attached.look(handle, false, |_, _| Ok(()))?;
     let adapter = attached.adapter();
     *handle.attached()? = Some(attached);
@@ -181,8 +190,9 @@ pub(crate) fn reconcile(handle: &Handle, budget: Option<Duration>) -> Result<usi
     let mut attached = handle.attached()?;
     let attached = attached.as_mut().ok_or_else(not_open)?;
     loop {
-        let remaining = attached.step(handle, until)?;
-        if remaining == 0 || until.is_some_and(|until| Instant::now() >= until) {
+        let (remaining, any) = attached.step(handle, until)?;
+        // What cannot be read does not get further: status says why.
+        if remaining == 0 || !any || until.is_some_and(|until| Instant::now() >= until) {
             return Ok(remaining);
         }
     }

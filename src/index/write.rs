@@ -1,40 +1,42 @@
 //! Bringing transcripts in step: their events are read, the active branch is followed, and the difference to what the index holds
 //! is written. Bounded by a [`Budget`]; what does not fit is left behind, and what was written of it is right already.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::BTreeMap;
+use std::convert::Infallible;
 use std::time::Instant;
 
 use rusqlite::params;
 
-use super::catalog::Catalog;
+use super::catalog::{Catalog, Entry};
 use super::transaction::Writing;
+use super::transcript::{Found, Remembered};
 use super::{rowid, rowids, transcript_and_seq};
-use crate::branch::Branch;
 use crate::error::{Error, Result};
 use crate::event::Message;
 use crate::handle::Handle;
 use crate::redact::Redacted;
 use crate::schema;
 use crate::source::Snapshot;
+use crate::tokenizer::Tokenizer;
 
 /// What one transaction may cost.
 pub(super) struct Budget {
     until: Option<Instant>,
     messages: usize,
     bytes: usize,
-    /// A search gives up on a transcript that takes too long; reconcile goes on until it is done.
-    gives_up: bool,
+    /// Whether a transcript is left half done when the time is over, too.
+    strict: bool,
 }
 
 impl Budget {
     /// For a search: ends at `until`.
     pub(super) fn until(until: Instant) -> Self {
-        Self { until: Some(until), messages: usize::MAX, bytes: usize::MAX, gives_up: true }
+        Self { until: Some(until), messages: usize::MAX, bytes: usize::MAX, strict: true }
     }
 
     /// For one step of reconcile: so many messages and bytes of text, and no new transcript after `until`.
     pub(super) fn step(messages: usize, bytes: usize, until: Option<Instant>) -> Self {
-        Self { until, messages, bytes, gives_up: false }
+        Self { until, messages, bytes, strict: false }
     }
 
     fn late(&self) -> bool {
@@ -47,7 +49,7 @@ impl Budget {
 
     /// Whether the transcript at hand has to be left half done.
     fn stops(&self) -> bool {
-        self.messages == 0 || self.bytes == 0 || self.gives_up && self.late()
+        self.messages == 0 || self.bytes == 0 || self.strict && self.late()
     }
 
     fn take(&mut self, message: &Message) {
@@ -56,39 +58,57 @@ impl Budget {
     }
 }
 
+/// What a transaction has done.
+#[derive(Default)]
+pub(super) struct Progress {
+    /// Some transcript got further.
+    pub(super) any: bool,
+    /// The host's events of some transcript could not be read; the others went on.
+    pub(super) unread: Option<Error>,
+}
+
 /// Brings transcripts in step, in the given transaction, until the budget is spent. At least one is worked on.
 pub(super) fn catch_up(
     handle: &Handle,
     snapshot: &Snapshot<'_>,
     slot: &mut Option<Catalog>,
+    remembered: &mut Remembered,
     budget: &mut Budget,
     transaction: Writing<'_>,
-) -> Result<()> {
-    // Taken inside the transaction: transcript ids are only good for the state of the index that they came from.
-    let done = current(handle, snapshot, slot)
-        .and_then(|catalog| Writer { handle, snapshot }.catch_up(catalog, budget))
-        .and_then(|()| transaction.commit());
-    if done.is_err() {
-        *slot = None; // it speaks of rows that have been rolled back
-    }
-    done
+) -> Result<Progress> {
+    in_step_with(handle, snapshot, slot, transaction, |catalog| {
+        Writer { handle, snapshot, remembered, budget, wrote: false }.catch_up(catalog)
+    })
 }
 
 /// Makes an empty index where there is none for this host, in the given transaction.
 pub(super) fn make_index(handle: &Handle, snapshot: &Snapshot<'_>, slot: &mut Option<Catalog>, transaction: Writing<'_>) -> Result<()> {
-    let done = current(handle, snapshot, slot).and_then(|_| transaction.commit());
+    in_step_with(handle, snapshot, slot, transaction, |_| Ok(()))
+}
+
+/// Runs `work` on the catalog as of this transaction (transcript ids are only good for the state of the index that they came from),
+/// of an index that is made first where there is none, and commits. On error the catalog goes: it speaks of rows that are gone.
+fn in_step_with<T>(
+    handle: &Handle,
+    snapshot: &Snapshot<'_>,
+    slot: &mut Option<Catalog>,
+    transaction: Writing<'_>,
+    work: impl FnOnce(&mut Catalog) -> Result<T>,
+) -> Result<T> {
+    let current = || -> Result<T> {
+        if Catalog::refresh(slot, handle, snapshot)?.is_none() {
+            schema::prepare(handle.connection(), &snapshot.identity()?)?;
+        }
+        let catalog = Catalog::refresh(slot, handle, snapshot)?.ok_or_else(super::no_index)?;
+        let value = work(catalog)?;
+        transaction.commit()?;
+        Ok(value)
+    };
+    let done = current();
     if done.is_err() {
         *slot = None;
     }
     done
-}
-
-/// The catalog as of now, of an index that is made first where there is none. The caller has opened a transaction.
-fn current<'c>(handle: &Handle, snapshot: &Snapshot<'_>, slot: &'c mut Option<Catalog>) -> Result<&'c mut Catalog> {
-    if Catalog::refresh(slot, handle, snapshot)?.is_none() {
-        schema::prepare(handle.connection(), &snapshot.identity()?)?;
-    }
-    Catalog::refresh(slot, handle, snapshot)?.ok_or_else(super::no_index)
 }
 
 /// How far a transcript got.
@@ -96,54 +116,60 @@ fn current<'c>(handle: &Handle, snapshot: &Snapshot<'_>, slot: &'c mut Option<Ca
 enum Done {
     /// It is in step.
     All,
-    /// What was written is right, but it is not all.
+    /// What was read and written is right, but it is not all.
     Part,
-    /// The budget ended before it was read.
-    Nothing,
 }
 
 struct Writer<'w> {
     handle: &'w Handle,
     snapshot: &'w Snapshot<'w>,
+    remembered: &'w mut Remembered,
+    budget: &'w mut Budget,
+    /// Whether a row of the index has changed.
+    wrote: bool,
 }
 
 impl Writer<'_> {
-    fn catch_up(&self, catalog: &mut Catalog, budget: &mut Budget) -> Result<()> {
-        let mut worked = false;
+    fn catch_up(&mut self, catalog: &mut Catalog) -> Result<Progress> {
+        let mut progress = Progress::default();
         while let Some(&id) = catalog.orphans.last() {
-            if worked && budget.spent() {
+            if progress.any && self.budget.spent() {
                 break;
             }
-            self.remove(id)?;
-            catalog.orphans.pop();
-            worked = true;
+            progress.any = true;
+            if self.write_difference(id, &BTreeMap::new(), &mut BTreeMap::new(), None)? == Done::All {
+                self.execute("DELETE FROM main.session_search_transcript WHERE id = ?1", [id])?;
+                catalog.orphans.pop();
+            }
         }
         for i in catalog.behind() {
-            let entry = &mut catalog.entries[i];
-            if worked && budget.spent() {
+            if progress.any && self.budget.spent() {
                 break;
             }
-            if budget.gives_up && entry.too_large {
-                continue;
-            }
+            let entry = &mut catalog.entries[i];
             let id = match entry.transcript {
                 Some(id) => id,
                 None => self.add(&entry.session.session_id)?,
             };
-            let session = entry.searchable.then_some(entry.session.session_id.as_str());
-            let done = self.bring_in_step(id, session, entry.stamp(), budget)?;
-            entry.too_large = done == Done::Nothing && !worked; // it had the whole budget
-            catalog.wrote(i, id, done == Done::All);
-            worked = true;
+            entry.transcript = Some(id);
+            match self.bring_in_step(id, entry) {
+                Ok(done) => {
+                    progress.any = true;
+                    self.note(id, entry, done)?;
+                }
+                Err(Failed::Host(error)) => progress.unread = Some(error),
+                Err(Failed::Index(error)) => return Err(error),
+            }
         }
-        if worked {
+        if self.wrote {
             catalog.index.state = self.new_state()?;
         }
-        Ok(())
+        Ok(progress)
     }
 
     /// Runs a statement to its end. Not as one without rows: `PRAGMA count_changes` gives every statement a row.
-    fn execute(&self, sql: &str, params: impl rusqlite::Params) -> Result<()> {
+    fn execute(&mut self, sql: &str, params: impl rusqlite::Params) -> Result<()> {
+        self.wrote = true;
         let mut statement = self.handle.connection().prepare_cached(sql).map_err(writing_index)?;
         let mut rows = statement.query(params).map_err(writing_index)?;
         while rows.next().map_err(writing_index)?.is_some() {}
@@ -156,62 +182,112 @@ impl Writer<'_> {
         state.map_err(writing_index)
     }
 
-    fn add(&self, session_id: &str) -> Result<i64> {
+    /// A transcript id. Ids that differ in bytes that are no UTF-8 only are read as the same: they share it.
+    fn add(&mut self, session_id: &str) -> Result<i64> {
+        self.wrote = true;
         let sql = "INSERT INTO main.session_search_transcript(session_id) VALUES(?1)
             ON CONFLICT(session_id) DO UPDATE SET session_id = excluded.session_id RETURNING id";
         let id = self.handle.connection().prepare_cached(sql).and_then(|mut s| s.query_row([session_id], |row| row.get(0)));
         id.map_err(writing_index)
     }
 
-    fn remove(&self, id: i64) -> Result<()> {
-        let (first, last) = rowids(id);
-        self.execute("DELETE FROM main.session_search_fts WHERE rowid BETWEEN ?1 AND ?2", [first, last])?;
-        self.execute("DELETE FROM main.session_search_message WHERE id BETWEEN ?1 AND ?2", [first, last])?;
-        self.execute("DELETE FROM main.session_search_transcript WHERE id = ?1", [id])
-    }
-
-    /// Writes the difference between what the index holds of a transcript and what it should hold: the searchable messages of
-    /// `session_id`, or nothing.
-    fn bring_in_step(&self, id: i64, session_id: Option<&str>, stamp: &str, budget: &mut Budget) -> Result<Done> {
-        let held = self.held(id)?;
-        let wanted = match session_id {
-            None => Transcript::default(),
-            Some(session_id) => match Transcript::read(self.snapshot, session_id, &held, &|| budget.stops())? {
-                Some(wanted) => wanted,
-                None => return Ok(Done::Nothing),
-            },
-        };
-        let mut done = Done::All;
-        for (&seq, hash) in &held {
-            let kept = wanted.messages.get(&seq).is_some_and(|m| m.hash == *hash);
-            if let (false, Some(row)) = (kept, rowid(id, seq)) {
-                self.execute("DELETE FROM main.session_search_fts WHERE rowid = ?1", [row])?;
-                self.execute("DELETE FROM main.session_search_message WHERE id = ?1", [row])?;
-            }
+    /// Makes the index hold the searchable messages of a session, or nothing where it must not be found.
+    fn bring_in_step(&mut self, id: i64, entry: &mut Entry) -> Result<Done, Failed> {
+        if !entry.searchable {
+            entry.unreadable = 0;
+            return Ok(self.write_difference(id, &BTreeMap::new(), &mut BTreeMap::new(), None)?);
         }
-        for (&seq, wanted) in &wanted.messages {
-            let (Some(message), Some(row)) = (&wanted.new, rowid(id, seq)) else { continue };
-            if budget.stops() {
-                done = Done::Part;
-                break;
+        let session_id = &entry.session.session_id;
+        let mut transcript = self.remembered.take(session_id);
+        // The texts that are read now are kept for writing, but no more than one transaction may write anyway.
+        let mut texts = BTreeMap::new();
+        let mut room = super::STEP_BYTES;
+        let read = transcript.read(self.snapshot, &entry.session, |seq, message| {
+            if let Some(message) = message.filter(|message| message.text.len() <= room) {
+                room -= message.text.len();
+                texts.insert(seq, message);
             }
-            let timestamp = message.timestamp.unwrap_or(wanted.created_at);
-            self.execute(
-                "INSERT INTO main.session_search_message(id, message_id, role, timestamp, source_hash) VALUES(?1, ?2, ?3, ?4, ?5)",
-                params![row, message.id, message.role.as_str(), timestamp, wanted.hash],
-            )?;
-            let text = Redacted::new(&message.text);
-            self.execute("INSERT INTO main.session_search_fts(rowid, text) VALUES(?1, ?2)", params![row, text.indexed()])?;
-            budget.take(message);
-        }
-        let stamp = (done == Done::All).then_some(stamp);
-        let sql = "UPDATE main.session_search_transcript SET indexed_stamp = ?2, unreadable = ?3 WHERE id = ?1";
-        self.execute(sql, params![id, stamp, wanted.unreadable])?;
+            !(self.budget.strict && self.budget.late())
+        });
+        let complete = read.map_err(Failed::Host)?;
+        let done = if complete { self.write_difference(id, &transcript.active(), &mut texts, Some(session_id))? } else { Done::Part };
+        entry.unreadable = transcript.unreadable;
+        self.remembered.keep(session_id, transcript);
         Ok(done)
     }
 
+    /// Writes the difference between what the index holds of a transcript and what it should hold, as far as the budget goes.
+    /// Messages come from `texts`, or from the host's `session_id` once more.
+    fn write_difference(
+        &mut self,
+        id: i64,
+        wanted: &BTreeMap<i64, Found>,
+        texts: &mut BTreeMap<i64, Message>,
+        session_id: Option<&str>,
+    ) -> Result<Done> {
+        let held = self.held(id)?;
+        let is_held = |seq: &i64, found: &Found| held.get(seq) == Some(&found.hash);
+        for (seq, _) in held.iter().filter(|(seq, hash)| wanted.get(seq).map(|found| found.hash) != Some(**hash)) {
+            if self.budget.strict && self.budget.late() {
+                return Ok(Done::Part);
+            }
+            let row = rowid(id, *seq);
+            self.execute("DELETE FROM main.session_search_fts WHERE rowid = ?1", [row])?;
+            self.execute("DELETE FROM main.session_search_message WHERE id = ?1", [row])?;
+        }
+        for (&seq, found) in wanted.iter().filter(|(seq, found)| !is_held(seq, found)) {
+            if self.budget.stops() {
+                return Ok(Done::Part);
+            }
+            let message = match (texts.remove(&seq), session_id) {
+                (Some(message), _) => Some(message),
+                (None, Some(session_id)) => self.snapshot.message(session_id, seq, found.hash)?.map(|(message, _)| message),
+                (None, None) => None,
+            };
+            if let Some(message) = message {
+                self.insert(rowid(id, seq), &message, *found)?;
+                self.budget.take(&message);
+            }
+        }
+        Ok(Done::All)
+    }
+
+    fn insert(&mut self, row: i64, message: &Message, found: Found) -> Result<()> {
+        let timestamp = message.timestamp.unwrap_or(found.created_at);
+        let text = Redacted::new(&message.text);
+        let mut tokens = 0_i64;
+        let Ok(()) = text.tokens::<Infallible>(Tokenizer::default(), |_| {
+            tokens += 1;
+            Ok(())
+        });
+        self.execute(
+            "INSERT INTO main.session_search_message(id, message_id, role, timestamp, source_hash, tokens) VALUES(?1, ?2, ?3, ?4, ?5, ?6)",
+            params![row, message.id, message.role.as_str(), timestamp, found.hash, tokens],
+        )?;
+        self.execute("INSERT INTO main.session_search_fts(rowid, text) VALUES(?1, ?2)", params![row, text.indexed()])
+    }
+
+    /// Notes in the index and in the catalog how far a transcript got.
+    fn note(&mut self, id: i64, entry: &mut Entry, done: Done) -> Result<()> {
+        if done == Done::Part && !self.wrote {
+            return Ok(()); // nothing has changed
+        }
+        self.wrote = true;
+        let stamp = (done == Done::All).then(|| entry.stamp());
+        let (first, last) = rowids(id);
+        let sql = "UPDATE main.session_search_transcript SET indexed_stamp = ?2, unreadable = ?3, (messages, tokens) =
+            (SELECT count(*), ifnull(sum(tokens), 0) FROM main.session_search_message WHERE id BETWEEN ?4 AND ?5)
+            WHERE id = ?1 RETURNING messages, tokens";
+        let params = params![id, stamp, entry.unreadable, first, last];
+        let noted =
+            self.handle.connection().prepare_cached(sql).and_then(|mut s| s.query_row(params, |row| Ok((row.get(0)?, row.get(1)?))));
+        (entry.messages, entry.tokens) = noted.map_err(writing_index)?;
+        entry.in_step = done == Done::All;
+        Ok(())
+    }
+
     /// What the index holds of a transcript: seq -> source hash.
-    fn held(&self, id: i64) -> Result<HashMap<i64, i64>> {
+    fn held(&self, id: i64) -> Result<BTreeMap<i64, i64>> {
         let (first, last) = rowids(id);
         let sql = "SELECT id, source_hash FROM main.session_search_message WHERE id BETWEEN ?1 AND ?2";
         let mut statement = self.handle.connection().prepare_cached(sql).map_err(writing_index)?;
@@ -220,58 +296,18 @@ impl Writer<'_> {
     }
 }
 
-/// The searchable messages of a transcript as the host holds it now, by seq.
-#[derive(Default)]
-struct Transcript {
-    messages: BTreeMap<i64, Wanted>,
-    unreadable: i64,
+/// What went wrong with a transcript.
+enum Failed {
+    /// Its events cannot be read: the others go on.
+    Host(Error),
+    /// The index cannot be written.
+    Index(Error),
 }
 
-struct Wanted {
-    hash: i64,
-    created_at: i64,
-    /// The message, unless the index holds this very event.
-    new: Option<Message>,
-}
-
-impl Transcript {
-    /// Reads a transcript. Messages whose event is `held` with the same hash are not kept in memory. `None` if `stop` said so.
-    fn read(snapshot: &Snapshot<'_>, session_id: &str, held: &HashMap<i64, i64>, stop: &dyn Fn() -> bool) -> Result<Option<Self>> {
-        let mut branch = Branch::new();
-        let mut this = Self::default();
-        let mut stopped = false;
-        snapshot.events(session_id, |seq, stored| {
-            if stop() {
-                stopped = true;
-                return Ok(false);
-            }
-            match stored.read() {
-                Some(event) if rowid(0, seq).is_some() => {
-                    branch.push(seq, event.entry);
-                    if let Some(message) = event.message {
-                        let hash = stored.hash();
-                        let new = (held.get(&seq) != Some(&hash)).then_some(message);
-                        this.messages.insert(seq, Wanted { hash, created_at: stored.created_at, new });
-                    }
-                }
-                _ => this.unreadable += 1,
-            }
-            Ok(true)
-        })?;
-        if stopped {
-            return Ok(None);
-        }
-        let active: HashSet<i64> = branch.active().into_iter().collect();
-        this.messages.retain(|seq, _| active.contains(seq));
-        Ok(Some(this))
+impl From<Error> for Failed {
+    fn from(error: Error) -> Self {
+        Self::Index(error)
     }
-}
-
-/// The searchable messages of a transcript as the host holds it now: seq -> source hash. What a search checks its hits against
-/// where the index is behind.
-pub(crate) fn active_messages(snapshot: &Snapshot<'_>, session_id: &str) -> Result<HashMap<i64, i64>> {
-    let transcript = Transcript::read(snapshot, session_id, &HashMap::new(), &|| false)?.unwrap_or_default();
-    Ok(transcript.messages.into_iter().map(|(seq, wanted)| (seq, wanted.hash)).collect())
 }
 
 fn writing_index(error: rusqlite::Error) -> Error {

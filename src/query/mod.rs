@@ -127,6 +127,11 @@ impl Query {
         clauses.collect::<Vec<_>>().join(" AND ")
     }
 
+    /// Each phrase as a MATCH expression, in the order in which FTS5 numbers them in [`to_match`](Self::to_match).
+    pub(crate) fn phrases(&self) -> impl Iterator<Item = String> {
+        self.clauses.iter().flatten().map(Phrase::to_match)
+    }
+
     /// Where phrases of the query stand in a text: byte ranges, sorted by start. They may overlap; each token begins at most one, the longest.
     pub(crate) fn find(&self, tokens: &Tokens) -> Vec<Range<usize>> {
         self.finder.find(tokens)

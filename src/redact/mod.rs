@@ -103,7 +103,7 @@ impl<'t> Redacted<'t> {
     }
 
     /// The pieces of the text between the secrets, each with its offset.
-    fn gaps(&self) -> impl Iterator<Item = (usize, &'t str)> {
+    pub(crate) fn gaps(&self) -> impl Iterator<Item = (usize, &'t str)> {
         let starts = std::iter::once(0).chain(self.spans.iter().map(|span| span.end));
         let ends = self.spans.iter().map(|span| span.start).chain(std::iter::once(self.text.len()));
         starts.zip(ends).map(|(start, end)| (start, &self.text[start..end]))

@@ -99,7 +99,7 @@ impl<'s> Search<'s> {
         for row in &best {
             match self.hit(row)? {
                 Some(hit) => hits.push(hit),
-                None => changed.push(row.transcript),
+                None => changed.extend(row.entry.transcript),
             }
         }
         if !changed.is_empty() {
@@ -119,14 +119,7 @@ impl<'s> Search<'s> {
     /// The result for a ranked row, from the host's own event. `None` if that is not the event that was indexed.
     fn hit(&self, row: &Ranked<'_>) -> Result<Option<Hit>> {
         let session = &row.entry.session;
-        let mut found = None;
-        self.snapshot.event(&session.session_id, row.seq, |stored| {
-            if stored.hash() == row.source_hash {
-                found = stored.read().and_then(|event| event.message).map(|message| (message, stored.created_at));
-            }
-            Ok(())
-        })?;
-        let Some((message, created_at)) = found else { return Ok(None) };
+        let Some((message, created_at)) = self.snapshot.message(&session.session_id, row.seq, row.source_hash)? else { return Ok(None) };
         Ok(Some(Hit {
             session_key: session.session_key.clone(),
             session_id: session.session_id.clone(),

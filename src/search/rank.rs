@@ -1,24 +1,20 @@
-//! Ranking: from the rows that FTS5 matches to the best few that count.
+//! Ranking: from the messages that match to the best few that count.
 //!
-//! FTS5 gives every matching row with its bm25. Rows of sessions that the caller does not see go at once; of the rest, the message rows
-//! are only looked up as far down the list as it takes to find enough that count.
+//! Scores are bm25, with the statistics (how many messages, how long, how many of them hold a phrase) of the sessions that are searched:
+//! what the caller does not see has no weight. Message rows are only looked up as far down the list as it takes to find enough
+//! that count.
 
 use std::collections::hash_map::Entry as Slot;
 use std::collections::{HashMap, HashSet};
 
 use super::Search;
 use super::request::Order;
-use crate::error::{Error, Result};
-use crate::index::{self, Entry};
-
-/// All rows that match, with their score: higher is better.
-const MATCHES: &str = "SELECT rowid, -bm25(session_search_fts) FROM main.session_search_fts WHERE session_search_fts MATCH ?1";
-const MESSAGE: &str = "SELECT timestamp, message_id, role, source_hash FROM main.session_search_message WHERE id = ?1";
+use crate::error::Result;
+use crate::index::{self, Entry, MessageRow};
 
 /// A message that counts.
 pub(super) struct Ranked<'c> {
     pub(super) entry: &'c Entry,
-    pub(super) transcript: i64,
     pub(super) seq: i64,
     pub(super) score: f64,
     pub(super) source_hash: i64,
@@ -28,15 +24,14 @@ pub(super) struct Ranked<'c> {
 struct Candidate {
     rowid: i64,
     score: f64,
-    timestamp: i64,
-    message_id: String,
-    role: String,
-    source_hash: i64,
+    row: MessageRow,
 }
 
-/// The matching rows of the sessions that the caller sees.
+/// The matches among the sessions that the caller sees.
 pub(super) struct Ranking<'r, 's> {
     search: &'r Search<'s>,
+    /// By transcript id.
+    entries: HashMap<i64, &'s Entry>,
     matches: Vec<(f64, i64)>,
     /// Transcripts that were looked at in the host: seq -> source hash of their searchable messages.
     active: HashMap<i64, HashMap<i64, i64>>,
@@ -45,20 +40,40 @@ pub(super) struct Ranking<'r, 's> {
 }
 
 impl<'r, 's> Ranking<'r, 's> {
-    pub(super) fn of(search: &'r Search<'s>, visible: &[&Entry]) -> Result<Self> {
-        let transcripts: HashSet<i64> = visible.iter().filter_map(|entry| entry.transcript).collect();
-        let mut this = Self { search, matches: Vec::new(), active: HashMap::new(), known: HashSet::new() };
-        if !transcripts.is_empty() {
-            let mut statement = search.handle.connection().prepare_cached(MATCHES).map_err(searching)?;
-            let mut rows = statement.query([search.request.query.to_match()]).map_err(searching)?;
-            while let Some(row) = rows.next().map_err(searching)? {
-                let rowid = row.get(0).map_err(searching)?;
-                if transcripts.contains(&index::transcript_and_seq(rowid).0) {
-                    this.matches.push((row.get(1).map_err(searching)?, rowid));
-                }
-            }
+    pub(super) fn of(search: &'r Search<'s>, visible: &[&'s Entry]) -> Result<Self> {
+        let entries: HashMap<i64, &Entry> = visible.iter().filter_map(|entry| Some((entry.transcript?, *entry))).collect();
+        let mut this = Self { search, entries, matches: Vec::new(), active: HashMap::new(), known: HashSet::new() };
+        if !this.entries.is_empty() {
+            this.find()?;
         }
         Ok(this)
+    }
+
+    fn find(&mut self) -> Result<()> {
+        let (handle, query) = (self.search.handle, &self.search.request.query);
+        let transcripts: HashSet<i64> = self.entries.keys().copied().collect();
+        let messages: i64 = self.entries.values().map(|entry| entry.messages).sum();
+        let tokens: i64 = self.entries.values().map(|entry| entry.tokens).sum();
+        let phrases: Vec<String> = query.phrases().collect();
+        let expression = query.to_match();
+        let mut statistics = Statistics::new(messages, tokens);
+        if let [_] = phrases[..] {
+            // The matches of the only phrase are counted as they come: its weight is put in afterwards.
+            statistics.push(1.0);
+        } else {
+            for phrase in &phrases {
+                statistics.push(statistics.idf(index::count_matches(handle, &transcripts, phrase)?));
+            }
+        }
+        let matches = &mut self.matches;
+        index::matches(handle, &transcripts, &expression, statistics.bytes(), |rowid, score| matches.push((score, rowid)))?;
+        if let [_] = phrases[..] {
+            let idf = statistics.idf(i64::try_from(matches.len()).unwrap_or(i64::MAX));
+            for (score, _) in matches {
+                *score *= idf;
+            }
+        }
+        Ok(())
     }
 
     /// The best `wanted` messages, by relevance (then newest, then message id) or newest first.
@@ -74,7 +89,8 @@ impl<'r, 's> Ranking<'r, 's> {
                 candidates.extend(self.candidate(score, rowid)?);
             }
             candidates.sort_unstable_by(|a, b| {
-                b.timestamp.cmp(&a.timestamp).then_with(|| a.message_id.cmp(&b.message_id)).then(b.rowid.cmp(&a.rowid))
+                let newest = b.row.timestamp.cmp(&a.row.timestamp);
+                newest.then_with(|| a.row.message_id.cmp(&b.row.message_id)).then(b.rowid.cmp(&a.rowid))
             });
             for candidate in candidates {
                 best.extend(self.counts(candidate)?);
@@ -89,37 +105,59 @@ impl<'r, 's> Ranking<'r, 's> {
     /// The message row of a match, if the filters let it pass.
     fn candidate(&self, score: f64, rowid: i64) -> Result<Option<Candidate>> {
         let options = &self.search.request.options;
-        let mut statement = self.search.handle.connection().prepare_cached(MESSAGE).map_err(searching)?;
-        let mut rows = statement.query([rowid]).map_err(searching)?;
-        let Some(row) = rows.next().map_err(searching)? else { return Ok(None) };
-        let read = || -> rusqlite::Result<Candidate> {
-            Ok(Candidate { rowid, score, timestamp: row.get(0)?, message_id: row.get(1)?, role: row.get(2)?, source_hash: row.get(3)? })
-        };
-        let candidate = read().map_err(searching)?;
-        let passes = (options.since..=options.until).contains(&candidate.timestamp)
-            && options.role.is_none_or(|role| role.as_str() == candidate.role);
-        Ok(passes.then_some(candidate))
+        let row = index::message(self.search.handle, rowid)?.filter(|row| {
+            (options.since..=options.until).contains(&row.timestamp) && options.role.is_none_or(|role| role.as_str() == row.role)
+        });
+        Ok(row.map(|row| Candidate { rowid, score, row }))
     }
 
     /// The message as a result, if it is one: where the index is behind, only if the host still has it on the active branch; and
     /// only once, if a later transcript of the same session carries it on.
     fn counts(&mut self, candidate: Candidate) -> Result<Option<Ranked<'s>>> {
-        let (transcript, seq) = index::transcript_and_seq(candidate.rowid);
-        let Some(entry) = self.search.catalog.by_transcript(transcript) else { return Ok(None) };
+        let Candidate { rowid, score, row } = candidate;
+        let (transcript, seq) = index::transcript_and_seq(rowid);
+        let Some(&entry) = self.entries.get(&transcript) else { return Ok(None) };
         if self.search.doubt || !entry.in_step {
             let active = match self.active.entry(transcript) {
                 Slot::Occupied(known) => known.into_mut(),
-                Slot::Vacant(slot) => slot.insert(index::active_messages(self.search.snapshot, &entry.session.session_id)?),
+                Slot::Vacant(slot) => slot.insert(index::active_messages(self.search.snapshot, &entry.session)?),
             };
-            if active.get(&seq) != Some(&candidate.source_hash) {
+            if active.get(&seq) != Some(&row.source_hash) {
                 return Ok(None);
             }
         }
-        let new = self.known.insert((&entry.session.session_key, candidate.message_id));
-        Ok(new.then_some(Ranked { entry, transcript, seq, score: candidate.score, source_hash: candidate.source_hash }))
+        let new = self.known.insert((&entry.session.session_key, row.message_id));
+        Ok(new.then_some(Ranked { entry, seq, score, source_hash: row.source_hash }))
     }
 }
 
-fn searching(error: rusqlite::Error) -> Error {
-    Error::index("searching the index", error)
+/// What `session_search_bm25` needs to know: the average number of tokens of a message, then the idf of each phrase.
+struct Statistics {
+    messages: f64,
+    bytes: Vec<u8>,
+}
+
+impl Statistics {
+    #[expect(clippy::cast_precision_loss, reason = "counts")]
+    fn new(messages: i64, tokens: i64) -> Self {
+        let messages = messages as f64;
+        let average = if messages > 0.0 { tokens as f64 / messages } else { 1.0 };
+        Self { messages, bytes: average.max(1.0).to_le_bytes().to_vec() }
+    }
+
+    /// The weight of a phrase that so many messages hold, as FTS5's bm25 has it.
+    #[expect(clippy::cast_precision_loss, reason = "counts")]
+    fn idf(&self, holding: i64) -> f64 {
+        let holding = holding as f64;
+        let idf = ((self.messages - holding + 0.5) / (holding + 0.5)).ln();
+        if idf > 0.0 { idf } else { 1e-6 }
+    }
+
+    fn push(&mut self, idf: f64) {
+        self.bytes.extend(idf.to_le_bytes());
+    }
+
+    fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
 }

@@ -1,4 +1,4 @@
-//! The table layouts that are understood. An adapter is two SELECTs (in `sql/<name>/`) and the columns that they need;
+//! The table layouts that are understood. An adapter is three SELECTs (in `sql/<name>/`) and the columns that they need;
 //! it is picked by the columns that a database has, never by a version number.
 
 use rusqlite::Connection;
@@ -12,8 +12,9 @@ pub(crate) struct Adapter {
     pub(crate) name: &'static str,
     /// What must be there: tables with their columns.
     needs: &'static [(&'static str, &'static [&'static str])],
-    /// `SELECT session_id, session_key, agent_id, parent_session_key, spawned_by, owner_session_key, superseded, events, stamp`, one row
-    /// for each transcript. The number of events and the stamp together change whenever the transcript's rows do.
+    /// `SELECT session_id, session_key, agent_id, parent_session_key, spawned_by, owner_session_key, superseded, events, last_seq, changed,
+    /// generation`, one row for each transcript. The last four together change whenever the transcript's rows do, and of one
+    /// generation (where it is not NULL) they do so by appended events only.
     pub(crate) sessions: &'static str,
     /// `SELECT seq, event, created_at` of the events ?2 to ?3 of the transcript ?1, in order.
     pub(crate) events: &'static str,

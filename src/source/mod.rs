@@ -17,7 +17,7 @@ use rusqlite::{Connection, OpenFlags, Row};
 use twox_hash::XxHash64;
 
 use crate::error::{Error, Result};
-use crate::event::{self, Event, Stored};
+use crate::event::{self, Event, Message, Stored};
 
 pub(crate) use adapter::Adapter;
 
@@ -36,10 +36,30 @@ pub(crate) struct Session {
     pub(crate) owner_session_key: Option<String>,
     /// A rewind replaced this transcript by another one of the same key.
     pub(crate) superseded: bool,
-    /// How many events it has.
+    /// How many events it has, and the highest seq among them.
     pub(crate) events: i64,
+    last_seq: i64,
+    /// What the host says about its last change: equal texts, and equal numbers above, mean equal rows.
+    changed: String,
+    /// Two states of one generation differ in appended events only. `None` where the host does not promise that.
+    generation: Option<String>,
+}
+
+impl Session {
     /// Changes whenever the transcript's rows do.
-    pub(crate) stamp: String,
+    pub(crate) fn stamp(&self) -> String {
+        format!("{}:{}:{}:{}", self.changed, self.last_seq, self.events, self.generation.as_deref().unwrap_or_default())
+    }
+
+    /// Whether the transcript is that of `before` with nothing but events appended.
+    pub(crate) fn continues(&self, before: &Self) -> bool {
+        let appended = self.last_seq.saturating_sub(before.last_seq);
+        self.session_id == before.session_id
+            && self.generation.is_some()
+            && self.generation == before.generation
+            && appended >= 0
+            && self.events.saturating_sub(before.events) == appended
+    }
 }
 
 /// A host database.
@@ -72,8 +92,7 @@ impl Source {
         let opening = |e| Error::sqlite("opening the host database", e);
         let path = &std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
         if !path.is_file() {
-            let got = crate::error::shortened(&path.display().to_string());
-            return Err(Error::argument("session_search_open", 1, "path", "an existing file", &got));
+            return Err(Error::state(format!("the host database {} is not there any more", shown(path))));
         }
         let file = file_id(path);
         let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(opening)?;
@@ -168,7 +187,6 @@ impl Snapshot<'_> {
         while let Some(row) = rows.next().map_err(reading)? {
             // A row without an id or a key can be named by nobody and is visible to nobody.
             let (Some(session_id), Some(session_key)) = (text(row, 0)?, text(row, 1)?) else { continue };
-            let events = row.get(7).map_err(reading)?;
             all.push(Session {
                 session_id,
                 session_key,
@@ -177,35 +195,38 @@ impl Snapshot<'_> {
                 spawned_by: text(row, 4)?,
                 owner_session_key: text(row, 5)?,
                 superseded: row.get(6).map_err(reading)?,
-                events,
-                stamp: format!("{}:{events}", text(row, 8)?.unwrap_or_default()),
+                events: row.get(7).map_err(reading)?,
+                last_seq: row.get(8).unwrap_or(-1), // NULL without events; a host without STRICT tables may hold anything
+                changed: text(row, 9)?.unwrap_or_default(),
+                generation: text(row, 10)?,
             });
         }
         Ok(all)
     }
 
-    /// Calls `each` with every event of a transcript in order, until it says false.
-    pub(crate) fn events(&self, session_id: &str, each: impl FnMut(i64, StoredEvent<'_>) -> Result<bool>) -> Result<()> {
-        self.events_between(session_id, i64::MIN, i64::MAX, each)
+    /// Calls `each` with the events of a transcript from the seq `from` on, in order, until it says false. A seq that is no integer is -1.
+    pub(crate) fn events(&self, session_id: &str, from: i64, each: impl FnMut(i64, StoredEvent<'_>) -> bool) -> Result<()> {
+        self.events_between(session_id, from, i64::MAX, each)
     }
 
-    /// Calls `each` with one event, if it is there.
-    pub(crate) fn event(&self, session_id: &str, seq: i64, mut each: impl FnMut(StoredEvent<'_>) -> Result<()>) -> Result<()> {
-        self.events_between(session_id, seq, seq, |_, event| each(event).map(|()| true))
+    /// The message of one event, if the event is still the one with this hash.
+    pub(crate) fn message(&self, session_id: &str, seq: i64, hash: i64) -> Result<Option<(Message, i64)>> {
+        let mut found = None;
+        self.events_between(session_id, seq, seq, |_, stored| {
+            if stored.hash() == hash {
+                found = stored.read().and_then(|event| event.message).map(|message| (message, stored.created_at));
+            }
+            true
+        })?;
+        Ok(found)
     }
 
-    fn events_between(
-        &self,
-        session_id: &str,
-        from: i64,
-        to: i64,
-        mut each: impl FnMut(i64, StoredEvent<'_>) -> Result<bool>,
-    ) -> Result<()> {
+    fn events_between(&self, session_id: &str, from: i64, to: i64, mut each: impl FnMut(i64, StoredEvent<'_>) -> bool) -> Result<()> {
         let mut statement = self.connection.prepare_cached(self.adapter.events).map_err(reading)?;
         let mut rows = statement.query(rusqlite::params![session_id, from, to]).map_err(reading)?;
         while let Some(row) = rows.next().map_err(reading)? {
             let event = StoredEvent::new(row.get_ref(1).map_err(reading)?, row.get(2).unwrap_or(0));
-            if !each(row.get(0).map_err(reading)?, event)? {
+            if !each(row.get(0).unwrap_or(-1), event) {
                 break;
             }
         }
@@ -255,9 +276,10 @@ impl Aggregate<(u64, u64), String> for ContentStamp {
     }
 
     fn step(&self, context: &mut Context<'_>, (count, sum): &mut (u64, u64)) -> rusqlite::Result<()> {
-        let event = StoredEvent::new(context.get_raw(1), 0);
+        let hash = |i| StoredEvent::new(context.get_raw(i), 0).hash();
+        let number = |i| context.get(i).unwrap_or_else(|_| hash(i));
         let mut row = [0; 24];
-        for (bytes, part) in row.chunks_exact_mut(8).zip([context.get::<i64>(0)?, event.hash(), context.get(2).unwrap_or(0)]) {
+        for (bytes, part) in row.chunks_exact_mut(8).zip([number(0), hash(1), number(2)]) {
             bytes.copy_from_slice(&part.to_le_bytes());
         }
         *count += 1;
@@ -268,6 +290,15 @@ impl Aggregate<(u64, u64), String> for ContentStamp {
     fn finalize(&self, _: &mut Context<'_>, state: Option<(u64, u64)>) -> rusqlite::Result<String> {
         let (count, sum) = state.unwrap_or_default();
         Ok(format!("{count}:{sum:016x}"))
+    }
+}
+
+/// A path as an error shows it: its end, where a mistake is, of at most 200 characters.
+pub(crate) fn shown(path: &Path) -> String {
+    let text = path.display().to_string();
+    match text.char_indices().rev().nth(199) {
+        Some((start, _)) if start > 0 => format!("…{}", text.get(start..).unwrap_or_default()),
+        _ => text,
     }
 }
 

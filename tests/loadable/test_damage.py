@@ -213,8 +213,8 @@ class HostDatabase(TestCase):
                 writer.close()
                 database.unlink()
                 text = connection.error("SELECT * FROM sessions_search('common', 'agent:main:main')")
-                self.assertIn("must be an existing file", text)
-                self.assertIn("must be an existing file", connection.status("broken"))
+                self.assertIn("is not there any more", text)
+                self.assertIn("is not there any more", connection.status("broken"))
 
     def test_host_database_is_replaced(self):
         for connection, database, writer in self.each_host():

@@ -81,10 +81,6 @@ impl Transcript {
     pub(super) fn active(&self) -> BTreeMap<i64, Found> {
         self.branch.active().into_iter().filter_map(|seq| Some((seq, *self.messages.get(&seq)?))).collect()
     }
-
-    fn size(&self) -> usize {
-        self.messages.len()
-    }
 }
 
 /// The searchable messages of a transcript as the host holds it now: seq -> source hash. What a search checks its hits against
@@ -95,7 +91,7 @@ pub(crate) fn active_messages(snapshot: &Snapshot<'_>, session: &Session) -> Res
     Ok(transcript.active().into_iter().map(|(seq, found)| (seq, found.hash)).collect())
 }
 
-/// Transcripts that are half read, or so long that reading them again for every new message would take too long.
+/// The transcripts that were read last: half read, or to be gone on with at the next message.
 #[derive(Default)]
 pub(super) struct Remembered {
     /// The last one was used last.
@@ -103,10 +99,7 @@ pub(super) struct Remembered {
 }
 
 impl Remembered {
-    /// As many transcripts.
     const MOST: usize = 8;
-    /// A shorter one is read again.
-    const LONG: usize = 200;
 
     /// What is known of a transcript; it is no longer remembered.
     pub(super) fn take(&mut self, session_id: &str) -> Transcript {
@@ -117,11 +110,9 @@ impl Remembered {
     }
 
     pub(super) fn keep(&mut self, session_id: &str, transcript: Transcript) {
-        if !transcript.complete || transcript.size() >= Self::LONG {
-            self.transcripts.push((session_id.to_owned(), transcript));
-            let extra = self.transcripts.len().saturating_sub(Self::MOST);
-            self.transcripts.drain(..extra);
-        }
+        self.transcripts.push((session_id.to_owned(), transcript));
+        let extra = self.transcripts.len().saturating_sub(Self::MOST);
+        self.transcripts.drain(..extra);
     }
 
     pub(super) fn forget_all(&mut self) {

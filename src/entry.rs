@@ -52,13 +52,18 @@ pub(crate) unsafe extern "C" fn sqlite3_sessionsearch_init(
     };
     match catch_unwind(AssertUnwindSafe(load)) {
         Ok(Ok(code)) => code,
-        Ok(Err(text)) => fail(api, message, &text),
-        Err(_) => fail(api, message, "session_search: internal error (a panic was caught)"),
+        // SAFETY: the pointers are the ones that SQLite gave for this call.
+        Ok(Err(text)) => unsafe { fail(api, message, &text) },
+        // SAFETY: the same.
+        Err(_) => unsafe { fail(api, message, "session_search: internal error (a panic was caught)") },
     }
 }
 
 /// Hands `text` to SQLite, in memory from its own allocator, without going through rusqlite.
-fn fail(api: *mut ffi::sqlite3_api_routines, message: *mut *mut c_char, text: &str) -> c_int {
+///
+/// # Safety
+/// SQLite's routine table, and its place for a message or null.
+unsafe fn fail(api: *mut ffi::sqlite3_api_routines, message: *mut *mut c_char, text: &str) -> c_int {
     // SAFETY: SQLite's own routine table.
     let malloc = unsafe { (*api).malloc };
     if let (false, Some(malloc), Ok(size)) = (message.is_null(), malloc, c_int::try_from(text.len() + 1)) {

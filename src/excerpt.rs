@@ -29,6 +29,10 @@ const MAX_CLUSTER: usize = 64;
 /// `matches` are sorted byte ranges of [`Redacted::text`]; the piece shows the place where the most of them are close together, the
 /// first such place. Without matches it is the beginning of the text. White space is kept as it is, but for the blanks at a cut.
 pub(crate) fn excerpt(message: &Redacted<'_>, matches: &[Range<usize>], max_chars: usize) -> String {
+    let bytes = message.text().len();
+    if bytes / 4 <= max_chars && Ruler::new(message).shown(bytes) <= max_chars {
+        return message.masked().into_owned(); // all of it fits
+    }
     let marks = max_chars >= MIN_FOR_MARKS;
     let room = if marks { max_chars - 2 * MARK } else { max_chars };
     let place = best_place(message, matches, room);

@@ -7,7 +7,7 @@
 //!   connected: SQLite disconnects eponymous tables before it looks for open statements, and their `Drop` empties the cache.
 //! - SQLite calls table functions without a panic guard of its own; ours has one around every callback.
 //!
-//! Tested by `tests/loadable` (closing, loading twice, panics) and `tests/register.rs`.
+//! Tested below, by `tests/functions.rs` (registering) and `tests/loadable` (closing, loading twice).
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -63,17 +63,19 @@ impl Handle {
         // SAFETY: only looked at as an address and handed to `from_handle` below.
         let raw = unsafe { connection.handle() };
         let address = raw as usize;
-        if !registered().insert(address) {
+        if registered().contains(&address) {
             return Ok(None);
         }
         // SAFETY: the pointer belongs to a live connection; the new view does not own it and goes before it does (see the module text).
         let own = unsafe { Connection::from_handle(raw) };
-        let own = own.map_err(|e| {
-            registered().remove(&address);
-            Error::sqlite("taking hold of the connection", e)
-        })?;
+        let own = own.map_err(|e| Error::sqlite("taking hold of the connection", e))?;
         own.set_prepared_statement_cache_capacity(0);
         Ok(Some(Arc::new(Self { connection: own, attached: Mutex::new(None), address })))
+    }
+
+    /// Notes that everything has been registered: doing it again has nothing to do.
+    pub(crate) fn set_registered(&self) {
+        registered().insert(self.address);
     }
 
     /// The caller's connection. Its main database holds the index.
@@ -147,7 +149,7 @@ impl TableFunction {
     }
 }
 
-/// Registers `tables` and connects the last of them, which from then on guards the statement cache.
+/// Registers `tables` and connects the last of them, so that the statement cache is on from the start.
 pub(crate) fn register_tables(handle: &Arc<Handle>, connection: &Connection, tables: &'static [TableFunction]) -> Result<()> {
     const MODULE: Module<'static, Table> = Module::eponymous_only_module();
     for table in tables {
@@ -372,7 +374,11 @@ mod tests {
     #[test]
     fn a_connection_has_one_handle_and_closes_with_cached_statements() {
         let conn = connection();
-        assert!(Handle::new(&conn).unwrap().is_none(), "registered already");
+        let other = Connection::open_in_memory().unwrap();
+        let handle = Handle::new(&other).unwrap().unwrap();
+        assert!(Handle::new(&other).unwrap().is_some(), "nothing has been registered");
+        handle.set_registered();
+        assert!(Handle::new(&other).unwrap().is_none(), "registered already");
         conn.query_row("SELECT a FROM echo(1)", [], |_| Ok(())).unwrap();
         conn.close().map_err(|(_, e)| e).unwrap();
         connection().close().map_err(|(_, e)| e).unwrap();

@@ -50,5 +50,7 @@ pub fn register(connection: &rusqlite::Connection) -> Result<()> {
     let Some(handle) = handle::Handle::new(connection)? else { return Ok(()) };
     functions::register(&handle, connection)?;
     fts5.register()?;
-    handle::register_tables(&handle, connection, &tables::TABLES)
+    handle::register_tables(&handle, connection, &tables::TABLES)?;
+    handle.set_registered();
+    Ok(())
 }

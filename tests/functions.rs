@@ -64,7 +64,10 @@ fn errors_say_what_was_expected_and_what_came() {
         ("transcript_text(1.5)", "transcript_text: argument 1 (event) must be TEXT (JSON) or BLOB (one zstd frame of it), got REAL"),
         ("transcript_branch('a', '{}')", "transcript_branch: argument 1 (seq) must be INTEGER, got TEXT"),
         ("session_search_match('')", "query has nothing to search for: it is empty, give at least one word or number"),
-        ("session_search_match('a', 'most')", r#"option match must be one of "all", "any", "prefix", got "most""#),
+        (
+            "session_search_match('a', 'most')",
+            r#"session_search_match: argument 2 (mode) must be one of "all", "any", "prefix", got "most""#,
+        ),
         ("session_search_reconcile(-1)", "session_search_reconcile: argument 1 (budget_ms) must be milliseconds, not negative, got -1"),
         ("session_search_reconcile()", "no transcripts to search on this connection: call session_search_open(path) first"),
         ("sessions_search_json('a', 'b', '[]')", "options must be a JSON object, got []"),
@@ -99,6 +102,29 @@ fn errors_say_what_was_expected_and_what_came() {
         let error = conn.query_row(&format!("SELECT {call}"), [], |_| Ok(())).unwrap_err().to_string();
         assert!(error.contains(expected), "{call}: {error}");
     }
+}
+
+#[test]
+fn registering_that_failed_can_be_done_again() {
+    let conn = Connection::open_in_memory().unwrap();
+    let flags = rusqlite::functions::FunctionFlags::SQLITE_UTF8;
+    conn.create_scalar_function("redact", 1, flags, |_| Ok(1)).unwrap();
+    {
+        // SQLite does not replace a function while a statement runs.
+        let mut running = conn.prepare("SELECT 1 UNION ALL SELECT 2").unwrap();
+        let mut rows = running.query([]).unwrap();
+        rows.next().unwrap();
+        for _ in 0..2 {
+            let error = session_search::register(&conn).unwrap_err().to_string();
+            assert!(error.contains("while registering the functions"), "{error}");
+        }
+    }
+    for _ in 0..2 {
+        session_search::register(&conn).unwrap();
+    }
+    let version: String = conn.query_row("SELECT session_search_version() || redact('')", [], |row| row.get(0)).unwrap();
+    assert_eq!(version, env!("CARGO_PKG_VERSION"));
+    conn.query_row("SELECT * FROM session_search_status", [], |_| Ok(())).unwrap();
 }
 
 #[test]

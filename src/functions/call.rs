@@ -48,7 +48,8 @@ impl Call<'_> {
         self.argument(i, expected, &got.to_string())
     }
 
-    fn argument(&self, i: usize, expected: &str, got: &str) -> Error {
+    /// Argument `i` is not what was `expected`.
+    pub(super) fn argument(&self, i: usize, expected: &str, got: &str) -> Error {
         let name = self.function.arguments.get(i).copied().unwrap_or_default();
         Error::argument(self.function.name, i + 1, name, expected, got)
     }

@@ -19,7 +19,6 @@ use rusqlite::types::Value;
 use crate::error::{Error, Result};
 use crate::handle::Handle;
 use call::Call;
-pub(crate) use search::answer;
 
 /// One function in SQL.
 pub(crate) struct Function {

@@ -3,22 +3,16 @@
 use rusqlite::types::Value;
 
 use super::call::Call;
-use crate::error::Result;
+use crate::error::{Result, shortened};
 use crate::query::{Mode, Query};
-use crate::search::{self, Answer, Request};
+use crate::search::{self, Request};
 use crate::tokenizer::Tokenizer;
 
 /// `sessions_search_json(query, caller [, options])`: the whole bounded answer as one JSON object.
 pub(super) fn sessions_search_json(call: &Call<'_>) -> Result<Value> {
     let (Some(query), caller, options) = (call.text(0)?, call.text(1)?, call.text(2)?) else { return Ok(Value::Null) };
-    let answer = answer(call.handle, &query, caller.as_deref(), options.as_deref())?;
-    Ok(Value::Text(answer.to_json()))
-}
-
-/// A search as SQL asks for it. No caller (NULL) is one who sees nothing.
-pub(crate) fn answer(handle: &crate::handle::Handle, query: &str, caller: Option<&str>, options: Option<&str>) -> Result<Answer> {
-    let request = Request::new(query, caller.unwrap_or_default(), options)?;
-    search::search(handle, &request)
+    let request = Request::new(&query, caller.as_deref(), options.as_deref())?;
+    Ok(Value::Text(search::search(call.handle, &request)?.to_json()))
 }
 
 /// `session_visible(session_key, caller [, policy])`: 1 or 0.
@@ -32,6 +26,9 @@ pub(super) fn session_visible(call: &Call<'_>) -> Result<Value> {
 /// `session_search_match(query [, mode])`: a MATCH expression of FTS5 for what a person typed.
 pub(super) fn session_search_match(call: &Call<'_>) -> Result<Value> {
     let (Some(query), mode) = (call.text(0)?, call.text(1)?) else { return Ok(Value::Null) };
-    let mode: Mode = mode.map_or(Ok(Mode::default()), |word| word.parse())?;
+    let mode: Mode = match mode {
+        None => Mode::default(),
+        Some(word) => word.parse().map_err(|_| call.argument(1, Mode::WORDS, &format!("{:?}", shortened(&word))))?,
+    };
     Ok(Value::Text(Query::parse(&query, mode, Tokenizer::default())?.to_match()))
 }

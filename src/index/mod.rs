@@ -6,7 +6,7 @@
 //! Invariant: a transcript whose `indexed_stamp` equals the host's stamp has exactly its searchable messages in the index. Everything
 //! else counts as behind, and a search checks what it finds there.
 //!
-//! Tested by `tests/beside.rs`.
+//! Tested by `tests/beside.rs` and `tests/histories.rs`.
 
 mod catalog;
 mod rows;

@@ -43,6 +43,11 @@ pub(crate) enum Mode {
     Prefix,
 }
 
+impl Mode {
+    /// The words for the modes.
+    pub(crate) const WORDS: &str = r#"one of "all", "any", "prefix""#;
+}
+
 impl FromStr for Mode {
     type Err = Error;
 

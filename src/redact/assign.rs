@@ -16,7 +16,7 @@ const MAX_BACKSLASHES: usize = 7;
 /// Blanks that are skipped between name, separator and value.
 const MAX_BLANKS: usize = 24;
 
-/// What a value ends with besides its own quote.
+/// What stands between a name and its value. It decides what ends the value, besides its own quote.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Separator {
     /// `=`

@@ -1,7 +1,7 @@
 //! From single finds to the spans of a text.
 //!
 //! A mask can free its neighbour: what was the middle of a longer word begins one now. So the masked text is looked over again until
-//! nothing new is found in it, and masking twice changes nothing, by construction. A clean text is looked over once.
+//! nothing new is found in it, in at most [`MAX_ROUNDS`] rounds, and masking twice changes nothing. A clean text is looked over once.
 
 use std::cmp::Reverse;
 

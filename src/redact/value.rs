@@ -222,7 +222,7 @@ fn names_itself(bytes: &[u8]) -> bool {
     is_wordy(bytes) && WORDS.iter().any(|word| memchr::memmem::find(&lower, word).is_some())
 }
 
-/// `FTS5_MAX_TOKEN_SIZE`
+/// The name of a constant, such as `FTS5_MAX_TOKEN_SIZE`.
 fn is_constant(bytes: &[u8]) -> bool {
     let count = |class: fn(&u8) -> bool| bytes.iter().filter(|b| class(b)).count();
     let (upper, digits, bars) = (count(u8::is_ascii_uppercase), count(u8::is_ascii_digit), count(|b| *b == b'_'));

@@ -6,7 +6,7 @@
 //! ```
 //!
 //! Invariants: filters come before ranking and limits, so what the caller cannot see changes nothing that it sees; every result is an
-//! event of the host at the moment of the search, on its active branch. Tested by `tests/beside.rs` and `tests/search.rs`.
+//! event of the host at the moment of the search, on its active branch. Tested by `tests/beside.rs` and `tests/functions.rs`.
 
 mod answer;
 mod rank;

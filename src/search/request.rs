@@ -32,11 +32,11 @@ pub(crate) struct Request {
 }
 
 impl Request {
-    /// Reads a query and an options object (JSON text; `None` stands for `{}`).
-    pub(crate) fn new(query: &str, caller: &str, options: Option<&str>) -> Result<Self> {
+    /// Reads a query and an options object (JSON text; `None` stands for `{}`). No caller is one who sees nothing.
+    pub(crate) fn new(query: &str, caller: Option<&str>, options: Option<&str>) -> Result<Self> {
         let options = Options::from_json(options)?;
         let query = Query::parse(query, options.mode, Tokenizer::default())?;
-        Ok(Self { query, caller: caller.to_owned(), options })
+        Ok(Self { query, caller: caller.unwrap_or_default().to_owned(), options })
     }
 }
 

@@ -5,5 +5,5 @@ mod status;
 
 use crate::handle::TableFunction;
 
-/// Every table function there is. The last one guards the statement cache and costs nothing to connect.
+/// Every table function there is. The last one costs nothing to connect.
 pub(crate) static TABLES: [TableFunction; 2] = [sessions_search::TABLE, status::TABLE];

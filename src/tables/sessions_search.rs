@@ -3,8 +3,8 @@
 use rusqlite::types::Value;
 
 use crate::error::{Error, Result};
-use crate::functions::answer;
 use crate::handle::{Handle, Rows, TableFunction};
+use crate::search::{self, Request};
 
 pub(super) const TABLE: TableFunction = TableFunction {
     name: c"sessions_search",
@@ -17,8 +17,8 @@ fn rows(handle: &Handle, arguments: &[Value]) -> Result<Rows> {
     let [query, caller, options] = arguments else { return Ok(Vec::new()) };
     let (query, caller, options) = (text(1, "query", query)?, text(2, "caller", caller)?, text(3, "options", options)?);
     let Some(query) = query else { return Ok(Vec::new()) };
-    let answer = answer(handle, query, caller, options)?;
-    let row = |hit: crate::search::Hit| {
+    let answer = search::search(handle, &Request::new(query, caller, options)?)?;
+    let row = |hit: search::Hit| {
         vec![
             Value::Text(hit.session_key),
             Value::Text(hit.session_id),

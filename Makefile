@@ -33,6 +33,7 @@ test-loadable: loadable ## the built extension in the sqlite3 shell, Python and 
 	target/hosts/node --test 'tests/loadable/*.test.mjs'
 
 bench: ## a large database: indexing and searching, beside plain FTS5
+	@echo "this takes a minute or two"
 	cargo bench --quiet --locked --features bundled --bench beside
 
 clean: ## remove everything that was built

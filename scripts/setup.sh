@@ -28,7 +28,12 @@ if [ ${#packages[@]} -gt 0 ]; then
   apt-get update -qq
   DEBIAN_FRONTEND=noninteractive apt-get install -y -qq "${packages[@]}" >/dev/null
 fi
-command -v cargo >/dev/null || fail "missing: cargo (Rust 1.88 or newer, see https://rustup.rs)"
+rust=$(cargo --version 2>/dev/null | cut -d' ' -f2 | cut -d. -f1,2) || rust=none
+case $rust in
+  1.9[5-9] | 1.[1-9][0-9][0-9] | [2-9].*) ;;
+  *) fail "needs Rust 1.95 or newer, found $rust (see https://rustup.rs)" ;;
+esac
+[ "${1:-test}" = demo ] || { cargo clippy --version && cargo fmt --version; } >/dev/null 2>&1 || fail "missing: clippy and rustfmt (rustup component add clippy rustfmt)"
 [ "${1:-test}" = test ] || exit 0
 
 hosts=target/hosts

@@ -449,6 +449,23 @@ fn two_connections_share_an_index() {
     assert_eq!(found(&one, "word"), ["n1"]);
 }
 
+#[cfg(unix)]
+#[test]
+fn the_index_is_as_private_as_the_host() {
+    use std::os::unix::fs::PermissionsExt;
+    let world = World::new(Layout::Standalone);
+    let mode = |name: &str| std::fs::metadata(world.host.folder.path(name)).unwrap().permissions().mode() & 0o777;
+    std::fs::set_permissions(&world.host.path, std::fs::Permissions::from_mode(0o600)).unwrap();
+    let index = world.host.index_unopened("session-search.sqlite");
+    index.execute_batch("PRAGMA journal_mode = wal").unwrap();
+    open(&index, &world.host.path);
+    assert_eq!(mode("session-search.sqlite"), 0o600);
+    // A host that more may read does not widen what is narrow.
+    std::fs::set_permissions(&world.host.path, std::fs::Permissions::from_mode(0o644)).unwrap();
+    reconcile(&index);
+    assert_eq!(mode("session-search.sqlite"), 0o600);
+}
+
 #[test]
 fn opening_refuses_what_cannot_be_searched() {
     let world = World::new(Layout::September);

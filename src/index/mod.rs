@@ -111,6 +111,9 @@ impl Attached {
                 }
                 Some(Ok(open)) => write::make_index(handle, snapshot, catalog, open).err(),
             };
+            if to_do {
+                protect(handle.connection(), snapshot.path());
+            }
             reading(handle, || match Catalog::refresh(catalog, handle, snapshot)? {
                 Some(catalog) => {
                     if catalog.work() == 0 {
@@ -148,6 +151,27 @@ impl Attached {
         })
     }
 }
+
+/// The index holds the words of the sessions: nobody may read it who may not read them. Narrows the permissions of the index file
+/// to those of the host's; SQLite gives its other files the same.
+#[cfg(unix)]
+fn protect(conn: &Connection, host: &Path) {
+    use std::fs::{metadata, set_permissions};
+    use std::os::unix::fs::PermissionsExt;
+    let Some(index) = conn.path().filter(|path| !path.is_empty()) else { return };
+    if let (Ok(host), Ok(now)) = (metadata(host), metadata(index)) {
+        let mut permissions = now.permissions();
+        let narrow = permissions.mode() & host.permissions().mode();
+        if narrow != permissions.mode() & 0o7777 {
+            permissions.set_mode(narrow & 0o7777);
+            // Not ours to change, then: somebody else's file.
+            let _ = set_permissions(index, permissions);
+        }
+    }
+}
+
+#[cfg(not(unix))]
+fn protect(_: &Connection, _: &Path) {}
 
 /// `session_search_open(path)`: from now on this connection searches the database at `path`, with the index in its main database.
 /// Returns the name of the host's table layout.

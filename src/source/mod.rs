@@ -135,7 +135,7 @@ impl Source {
         self.connection.execute_batch("BEGIN").map_err(reading)?;
         let done = self
             .refresh_adapter()
-            .and_then(|()| read(&Snapshot { connection: &self.connection, adapter: self.adapter, opened: self.opened }));
+            .and_then(|()| read(&Snapshot { connection: &self.connection, path: &self.path, adapter: self.adapter, opened: self.opened }));
         let ended = self.connection.execute_batch("ROLLBACK").map_err(reading);
         done.and_then(|value| ended.map(|()| value))
     }
@@ -158,11 +158,17 @@ impl Source {
 /// One state of the host database.
 pub(crate) struct Snapshot<'s> {
     connection: &'s Connection,
+    path: &'s Path,
     adapter: &'static Adapter,
     opened: u64,
 }
 
 impl Snapshot<'_> {
+    /// The host database's file.
+    pub(crate) fn path(&self) -> &Path {
+        self.path
+    }
+
     /// Equal versions: nobody has changed the database in between.
     pub(crate) fn version(&self) -> Result<HostVersion> {
         let data = self.connection.prepare_cached("PRAGMA data_version").and_then(|mut s| s.query_row([], |row| row.get(0)));

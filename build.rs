@@ -4,6 +4,6 @@
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
     if std::env::var_os("CARGO_FEATURE_LOADABLE").is_some() {
-        println!("cargo::rustc-link-arg-cdylib=-Wl,-z,nodelete");
+        println!("cargo::rustc-link-arg=-Wl,-z,nodelete");
     }
 }

@@ -49,6 +49,16 @@ impl Error {
         Self(Kind::Sqlite { doing, source })
     }
 
+    /// Whether a text was longer than SQLite takes.
+    pub(crate) fn is_too_big(&self) -> bool {
+        matches!(&self.0, Kind::Sqlite { source, .. } if source.sqlite_error_code() == Some(rusqlite::ErrorCode::TooBig))
+    }
+
+    /// SQLite has rolled the caller's transaction back because of this error.
+    pub(crate) fn lost_transaction(self) -> Self {
+        Self::state(format!("{self}; SQLite has rolled back the whole transaction that this was called in"))
+    }
+
     /// SQLite refused something in the index, which can be made again if it is damaged.
     pub(crate) fn index(doing: &'static str, source: rusqlite::Error) -> Self {
         let corrupt = source.sqlite_error_code() == Some(rusqlite::ErrorCode::DatabaseCorrupt);
@@ -68,7 +78,7 @@ impl fmt::Display for Error {
             Kind::Damage { doing, source } => {
                 write!(
                     f,
-                    "session_search: {source} while {doing}: the index is damaged, remove its file and open the host again, it is made anew"
+                    "session_search: {source} while {doing}: if this comes again the index is damaged: remove its file and open the host again, it is made anew"
                 )
             }
         }

@@ -93,6 +93,137 @@ fn messages_carried_over_by_a_compaction_window_are_found_once() {
 }
 
 #[test]
+fn what_a_later_window_carries_on_is_found_there_or_not_at_all() {
+    for reason in [None, Some("compaction"), Some("recovery"), Some("switch"), Some("reset")] {
+        let mut world = World::new(Layout::September);
+        let index = world.host.index();
+        world.session("w1", KEY, None);
+        world.say("w1", "m1", None, "word evicted");
+        world.say("w1", "m2", Some("m1"), "word carried");
+        world.session("w2", KEY, Some(("w1", reason)));
+        world.say("w2", "m2", None, "word carried");
+        world.say("w2", "m3", Some("m2"), "word fresh");
+        if reason.is_some() {
+            assert_eq!(found(&index, "word"), ["m1", "m2", "m3"], "{reason:?}: what was not carried on stays findable");
+        }
+        // The conversation leaves m2 and m3, in the window itself and then by a rewind of it.
+        world.rewind("w2", "l1", "m3", "m2");
+        world.append("w2", r#"{"type":"leaf","id":"l2","parentId":"m2","targetId":null}"#);
+        assert_eq!(found(&index, "carried"), NOTHING, "{reason:?}: leaf control");
+        world.session("w3", KEY, Some(("w2", Some("rewind"))));
+        world.say("w3", "m2", None, "word carried");
+        world.append("w3", r#"{"type":"leaf","id":"l3","parentId":"m2","targetId":null}"#);
+        assert_eq!(found(&index, "carried"), NOTHING, "{reason:?}: rewind of the later window");
+    }
+}
+
+#[test]
+fn the_window_that_a_session_stands_on_counts_whatever_came_after_it() {
+    let mut world = World::new(Layout::September);
+    let index = world.host.index();
+    world.session("w1", KEY, None);
+    world.say("w1", "m1", None, "word kept");
+    world.say("w1", "m2", Some("m1"), "word dropped");
+    world.session("w2", KEY, Some(("w1", Some("rewind"))));
+    world.say("w2", "m1", None, "word kept");
+    assert_eq!(found(&index, "word"), ["m1"]);
+    world.app.execute("UPDATE session_nodes SET current_session_id = 'w1' WHERE session_key = ?1", [KEY]).unwrap();
+    assert_eq!(found(&index, "word"), ["m1", "m2"]);
+}
+
+#[test]
+fn different_messages_of_one_id_are_both_found() {
+    let mut world = World::new(Layout::Standalone);
+    for (session, text, time) in [("s1", "needle alpha", "2026-07-10T08:00:00Z"), ("s2", "needle beta", "2026-07-11T08:00:00Z")] {
+        world.session(session, "agent:main:main", None);
+        world.append(session, &message("m1", None, text).replace("2026-07-10T08:00:00.000Z", time));
+    }
+    let index = world.host.index();
+    assert_eq!(found(&index, "needle"), ["m1", "m1"]);
+}
+
+#[test]
+fn an_event_out_of_the_range_of_the_index_still_moves_the_branch() {
+    let mut world = World::new(Layout::Standalone);
+    world.session("s1", KEY, None);
+    world.say("s1", "m1", None, "word one");
+    world.say("s1", "m2", Some("m1"), "word two");
+    let sql = "INSERT INTO transcript_events(session_id, seq, event_json, created_at) VALUES('s1', 16777216, ?1, 1)";
+    world.app.execute(sql, [support::leaf("l1", "m2", "m1")]).unwrap();
+    let index = world.host.index();
+    assert_eq!(found(&index, "word"), ["m1"]);
+    assert_eq!(status(&index, "unreadable"), 1.into());
+}
+
+#[test]
+fn sessions_that_the_caller_does_not_see_do_not_keep_its_own_waiting() {
+    let mut world = World::new(Layout::September);
+    fill(&mut world, 60, 300);
+    world.session("mine", "agent:main:telegram:direct:1", None);
+    for m in 0..400 {
+        let parent = (m > 0).then(|| format!("mine{}", m - 1));
+        world.say("mine", &format!("mine{m}"), parent.as_deref(), "needle");
+    }
+    let index = world.host.index_unopened("session-search.sqlite");
+    open(&index, &world.host.path);
+    let ask = || search_as(&index, "needle", "agent:main:telegram:direct:1", r#"{"policy":{"visibility":"self"}}"#).unwrap();
+    let mut answer = ask();
+    for _ in 0..20 {
+        if answer["indexing"] != true {
+            break;
+        }
+        answer = ask(); // a slow machine
+    }
+    assert_eq!((answer["results"].as_array().unwrap().len(), &answer["indexing"]), (10, &serde_json::Value::Null));
+    assert!(matches!(status(&index, "behind"), rusqlite::types::Value::Integer(behind) if behind > 0), "the others are still behind");
+}
+
+#[test]
+fn a_lost_transaction_of_the_caller_is_not_hushed_up() {
+    let mut world = World::new(Layout::Standalone);
+    world.session("s1", KEY, None);
+    let index = world.host.index();
+    index.execute_batch("CREATE TABLE mine(a); VACUUM").unwrap();
+    for m in 0..200 {
+        let parent = (m > 0).then(|| format!("m{}", m - 1));
+        world.say(
+            "s1",
+            &format!("m{m}"),
+            parent.as_deref(),
+            &format!("word{m} with so many other words that they need a page {}", "x".repeat(3_000)),
+        );
+    }
+    let pages: i64 = index.query_row("PRAGMA page_count", [], |row| row.get(0)).unwrap();
+    index.execute_batch(&format!("PRAGMA max_page_count = {}; BEGIN; INSERT INTO mine VALUES('important')", pages + 2)).unwrap();
+    let searched = search_as(&index, "word1", EVERYTHING.0, EVERYTHING.1);
+    if index.is_autocommit() {
+        let error = searched.unwrap_err().to_string();
+        assert!(error.contains("has rolled back the whole transaction"), "{error}");
+    } else {
+        // Nothing was lost: the answer says that something is missing.
+        assert_eq!(searched.unwrap()["indexing"], true);
+        index.execute_batch("COMMIT").unwrap();
+        assert_eq!(index.query_row("SELECT a FROM mine", [], |row| row.get::<_, String>(0)).unwrap(), "important");
+    }
+    index.execute_batch("PRAGMA max_page_count = 1000000").unwrap();
+    reconcile(&index);
+    assert_eq!(found(&index, "word199"), ["m199"]);
+}
+
+#[test]
+fn a_message_longer_than_sqlite_takes_does_not_stop_the_rest() {
+    let mut world = World::new(Layout::Standalone);
+    world.session("s1", KEY, None);
+    world.say("s1", "m1", None, "word one");
+    world.say("s1", "m2", Some("m1"), &format!("word two {}", "long ".repeat(50_000)));
+    let index = world.host.index_unopened("session-search.sqlite");
+    index.set_limit(rusqlite::limits::Limit::SQLITE_LIMIT_LENGTH, 100_000).unwrap();
+    open(&index, &world.host.path);
+    reconcile(&index);
+    assert_eq!(found(&index, "word"), ["m1"]);
+}
+
+#[test]
 fn a_change_without_a_stamp_is_noticed_when_its_message_is_hit() {
     for layout in LAYOUTS {
         let mut world = World::new(layout);

@@ -11,7 +11,9 @@ SELECT
   (SELECT count(*) FROM transcript_events e WHERE e.session_id = s.session_id) AS events,
   (SELECT max(e.seq) FROM transcript_events e WHERE e.session_id = s.session_id) AS last_seq,
   ifnull(s.transcript_updated_at, '') || '' AS changed,
-  NULL AS generation
+  NULL AS generation,
+  NULL AS previous_session_id,
+  0 AS current
 FROM sessions s
 LEFT JOIN (SELECT session_key, CASE WHEN json_valid(entry_json) THEN entry_json END AS entry FROM session_entries) j
   ON j.session_key = s.session_key

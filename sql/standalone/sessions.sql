@@ -5,5 +5,7 @@ SELECT
   (SELECT count(*) FROM transcript_events e WHERE e.session_id = s.session_id) AS events,
   (SELECT max(e.seq) FROM transcript_events e WHERE e.session_id = s.session_id) AS last_seq,
   (SELECT session_search_stamp(e.seq, e.event_json, e.created_at) FROM transcript_events e WHERE e.session_id = s.session_id) AS changed,
-  NULL AS generation
+  NULL AS generation,
+  NULL AS previous_session_id,
+  0 AS current
 FROM sessions s

@@ -25,6 +25,8 @@ pub(crate) struct Entry {
     pub(crate) in_step: bool,
     /// Whether it may be found at all: not replaced by a rewind, not incognito.
     pub(crate) searchable: bool,
+    /// The transcripts of the same session that came after it. What they carry on counts there, if at all.
+    pub(crate) later: Vec<String>,
 }
 
 /// One transcript in the index.
@@ -46,6 +48,7 @@ impl Entry {
             unreadable: 0,
             in_step: !searchable, // nothing indexed, nothing to index
             searchable,
+            later: Vec::new(),
         };
         if let Some(row) = indexed {
             entry.in_step = row.stamp.as_ref() == Some(&entry.stamp());
@@ -92,13 +95,17 @@ impl Catalog {
 
     fn join(handle: &Handle, sessions: Vec<Session>, host: HostVersion, index: IndexVersion) -> Result<Self> {
         let mut indexed = indexed_transcripts(handle)?;
-        let entries: Vec<_> = sessions
+        let later = later_transcripts(&sessions);
+        let mut entries: Vec<_> = sessions
             .into_iter()
             .map(|session| {
                 let row = indexed.remove(&session.session_id);
                 Entry::new(session, row.as_ref())
             })
             .collect();
+        for (i, later) in later {
+            entries[i].later = later;
+        }
         let orphans = indexed.into_values().map(|row| row.id).collect();
         Ok(Self { entries, orphans, host, index })
     }
@@ -115,12 +122,13 @@ impl Catalog {
         self.orphans.len() + self.entries.iter().filter(|e| !e.in_step).count()
     }
 
-    /// The sessions that are behind. First those that must not be found any more: that costs little and leaves nothing to check. Then
-    /// the small ones, so that a large one does not keep others waiting.
-    pub(super) fn behind(&self) -> Vec<usize> {
-        let mut behind: Vec<usize> = (0..self.entries.len()).filter(|&i| !self.entries[i].in_step).collect();
-        behind.sort_by_key(|&i| (self.entries[i].searchable, self.entries[i].session.events));
-        behind
+    /// The sessions that are behind: those that come `first`, and then the others, small ones before large ones, so that a large one
+    /// does not keep others waiting.
+    pub(super) fn behind(&self, first: &dyn Fn(&Entry) -> bool) -> Vec<usize> {
+        let behind = self.entries.iter().enumerate().filter(|(_, entry)| !entry.in_step);
+        let mut behind: Vec<_> = behind.map(|(i, entry)| (!first(entry), entry.session.events, i)).collect();
+        behind.sort_unstable();
+        behind.into_iter().map(|(_, _, i)| i).collect()
     }
 }
 
@@ -133,4 +141,32 @@ fn indexed_transcripts(handle: &Handle) -> Result<HashMap<String, Indexed>> {
         Ok((row.get(0)?, Indexed { id: row.get(1)?, stamp: row.get(2)?, messages: row.get(3)?, tokens: row.get(4)? }))
     });
     rows.and_then(Iterator::collect).map_err(reading)
+}
+
+/// Of each transcript that its session has left, and that others of the same session came after: those others.
+fn later_transcripts(sessions: &[Session]) -> Vec<(usize, Vec<String>)> {
+    let mut next: HashMap<(&str, &str), Vec<&Session>> = HashMap::new();
+    for session in sessions {
+        if let Some(previous) = &session.previous_session_id {
+            next.entry((&session.session_key, previous)).or_default().push(session);
+        }
+    }
+    let mut all = Vec::new();
+    for (i, session) in sessions.iter().enumerate().filter(|(_, session)| !session.current) {
+        let mut later: Vec<&str> = Vec::new();
+        let mut open = vec![session];
+        while let Some(at) = open.pop() {
+            for &after in next.get(&(at.session_key.as_str(), at.session_id.as_str())).into_iter().flatten() {
+                // Not in circles, whatever the host says.
+                if after.session_id != session.session_id && !later.contains(&after.session_id.as_str()) {
+                    later.push(&after.session_id);
+                    open.push(after);
+                }
+            }
+        }
+        if !later.is_empty() {
+            all.push((i, later.into_iter().map(str::to_owned).collect()));
+        }
+    }
+    all
 }

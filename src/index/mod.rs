@@ -25,7 +25,7 @@ use crate::source::{self, Adapter, Snapshot, Source};
 
 pub(crate) use catalog::{Catalog, Entry};
 pub(crate) use rows::{MessageRow, count_matches, counts, matches, message};
-use transaction::{Writing, reading};
+use transaction::{Guest, Writing, reading};
 use transcript::Remembered;
 pub(crate) use transcript::active_messages;
 use write::Budget;
@@ -87,29 +87,38 @@ impl Attached {
         self.trouble.as_ref()
     }
 
-    /// Shows `view` one state of the host with the catalog that belongs to it. With `sync`, small changes of the host are indexed first,
-    /// on the same state: what is committed meanwhile does not make this search say `indexing`.
-    pub(crate) fn look<T>(&mut self, handle: &Handle, sync: bool, view: impl FnOnce(&Snapshot<'_>, &Catalog) -> Result<T>) -> Result<T> {
+    /// Shows `view` one state of the host with the catalog that belongs to it. With `first`, small changes of the host are indexed before,
+    /// on the same state (what is committed meanwhile does not make this search say `indexing`), and those sessions come first.
+    pub(crate) fn look<T>(
+        &mut self,
+        handle: &Handle,
+        first: Option<&dyn Fn(&Entry) -> bool>,
+        view: impl FnOnce(&Snapshot<'_>, &Catalog) -> Result<T>,
+    ) -> Result<T> {
         let Self { source, catalog, remembered, trouble } = self;
         let to_do = source.snapshot(|snapshot| {
             let catalog = Catalog::refresh(catalog, handle, snapshot)?;
-            Ok(catalog.is_none_or(|catalog| sync && catalog.work() > 0))
+            Ok(catalog.is_none_or(|catalog| first.is_some() && catalog.work() > 0))
         })?;
+        let guest = Guest::of(handle);
         // The lock of the index is waited for before the host is read, so that no read of the host is held meanwhile.
         let transaction = to_do.then(|| Writing::begin(handle));
         source.snapshot(|snapshot| {
             // Whatever keeps us from writing (a locked or read-only index, a full disk), what is behind stays behind.
-            *trouble = match transaction {
-                None => trouble.take(),
-                Some(Err(error)) => Some(error),
-                Some(Ok(open)) if sync => {
+            *trouble = match (transaction, first) {
+                (None, _) => trouble.take(),
+                (Some(Err(error)), _) => Some(guest.may_go_on(error)?),
+                (Some(Ok(open)), Some(first)) => {
                     let mut budget = Budget::until(Instant::now() + SYNC_TIME);
-                    match write::catch_up(handle, snapshot, catalog, remembered, &mut budget, open) {
+                    match write::catch_up(handle, snapshot, catalog, remembered, &mut budget, first, open) {
                         Ok(progress) => progress.unread,
-                        Err(error) => Some(error),
+                        Err(error) => Some(guest.may_go_on(error)?),
                     }
                 }
-                Some(Ok(open)) => write::make_index(handle, snapshot, catalog, open).err(),
+                (Some(Ok(open)), None) => match write::make_index(handle, snapshot, catalog, open) {
+                    Ok(()) => None,
+                    Err(error) => Some(guest.may_go_on(error)?),
+                },
             };
             if to_do {
                 protect(handle.connection(), snapshot.path());
@@ -142,10 +151,12 @@ impl Attached {
             *trouble = None;
             return Ok((0, false));
         }
+        let guest = Guest::of(handle);
         let transaction = Writing::begin(handle)?;
         source.snapshot(|snapshot| {
             let mut budget = Budget::step(STEP_MESSAGES, STEP_BYTES, until);
-            let progress = write::catch_up(handle, snapshot, catalog, remembered, &mut budget, transaction)?;
+            let done = write::catch_up(handle, snapshot, catalog, remembered, &mut budget, &|_| true, transaction);
+            let progress = done.or_else(|error| Err(guest.may_go_on(error)?))?;
             *trouble = progress.unread;
             Ok((catalog.as_ref().map_or(0, Catalog::work), progress.any))
         })
@@ -183,7 +194,7 @@ pub(crate) fn open(handle: &Handle, path: &Path) -> Result<&'static str> {
     refuse_host_as_main(handle.connection(), path)?;
     let source = Source::open(path)?;
     let mut attached = Attached { source, catalog: None, remembered: Remembered::default(), trouble: None };
-    attached.look(handle, false, |_, _| Ok(()))?;
+    attached.look(handle, None, |_, _| Ok(()))?;
     let adapter = attached.adapter();
     *handle.attached()? = Some(attached);
     Ok(adapter)

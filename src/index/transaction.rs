@@ -49,6 +49,25 @@ impl Drop for Writing<'_> {
     }
 }
 
+/// Where we write inside the caller's transaction. After some errors (an interrupt, a full disk) SQLite rolls all of it back: that must
+/// not go unsaid, or the caller would lose rows that it was told are stored.
+pub(super) struct Guest<'h> {
+    handle: &'h Handle,
+    in_transaction: bool,
+}
+
+impl<'h> Guest<'h> {
+    pub(super) fn of(handle: &'h Handle) -> Self {
+        Self { handle, in_transaction: !handle.connection().is_autocommit() }
+    }
+
+    /// The error, if it may be put aside: the caller's transaction is still there, or there was none.
+    pub(super) fn may_go_on(&self, error: Error) -> Result<Error> {
+        let lost = self.in_transaction && self.handle.connection().is_autocommit();
+        if lost { Err(error.lost_transaction()) } else { Ok(error) }
+    }
+}
+
 /// Runs `work` on one state of the index, so that what it reads belongs together.
 pub(super) fn reading<T>(handle: &Handle, work: impl FnOnce() -> Result<T>) -> Result<T> {
     struct Reading<'h>(&'h Handle);

@@ -66,11 +66,15 @@ impl Transcript {
 
     fn take(&mut self, seq: i64, stored: &StoredEvent<'_>) -> Option<Message> {
         self.next_seq = self.next_seq.max(Some(seq.saturating_add(1)));
-        let Some(event) = stored.read().filter(|_| is_indexable(seq)) else {
+        let Some(event) = stored.read() else {
             self.unreadable += 1;
             return None;
         };
         self.branch.push(seq, event.entry);
+        if !is_indexable(seq) {
+            self.unreadable += 1;
+            return None;
+        }
         if event.message.is_some() {
             self.messages.insert(seq, Found { hash: stored.hash(), created_at: stored.created_at });
         }

@@ -67,17 +67,19 @@ pub(super) struct Progress {
     pub(super) unread: Option<Error>,
 }
 
-/// Brings transcripts in step, in the given transaction, until the budget is spent. At least one is worked on.
+/// Brings transcripts in step, in the given transaction, until the budget is spent: those that come `first`, then the others. At least
+/// one is worked on.
 pub(super) fn catch_up(
     handle: &Handle,
     snapshot: &Snapshot<'_>,
     slot: &mut Option<Catalog>,
     remembered: &mut Remembered,
     budget: &mut Budget,
+    first: &dyn Fn(&Entry) -> bool,
     transaction: Writing<'_>,
 ) -> Result<Progress> {
     in_step_with(handle, snapshot, slot, transaction, |catalog| {
-        Writer { handle, snapshot, remembered, budget, wrote: false }.catch_up(catalog)
+        Writer { handle, snapshot, remembered, budget, wrote: false }.catch_up(catalog, first)
     })
 }
 
@@ -130,19 +132,9 @@ struct Writer<'w> {
 }
 
 impl Writer<'_> {
-    fn catch_up(&mut self, catalog: &mut Catalog) -> Result<Progress> {
+    fn catch_up(&mut self, catalog: &mut Catalog, first: &dyn Fn(&Entry) -> bool) -> Result<Progress> {
         let mut progress = Progress::default();
-        while let Some(&id) = catalog.orphans.last() {
-            if progress.any && self.budget.spent() {
-                break;
-            }
-            progress.any = true;
-            if self.write_difference(id, &BTreeMap::new(), &mut BTreeMap::new(), None)? == Done::All {
-                self.execute("DELETE FROM main.session_search_transcript WHERE id = ?1", [id])?;
-                catalog.orphans.pop();
-            }
-        }
-        for i in catalog.behind() {
+        for i in catalog.behind(first) {
             if progress.any && self.budget.spent() {
                 break;
             }
@@ -159,6 +151,16 @@ impl Writer<'_> {
                 }
                 Err(Failed::Host(error)) => progress.unread = Some(error),
                 Err(Failed::Index(error)) => return Err(error),
+            }
+        }
+        while let Some(&id) = catalog.orphans.last() {
+            if progress.any && self.budget.spent() {
+                break;
+            }
+            progress.any = true;
+            if self.write_difference(id, &BTreeMap::new(), &mut BTreeMap::new(), None)? == Done::All {
+                self.execute("DELETE FROM main.session_search_transcript WHERE id = ?1", [id])?;
+                catalog.orphans.pop();
             }
         }
         if self.wrote {
@@ -245,7 +247,11 @@ impl Writer<'_> {
                 (None, None) => None,
             };
             if let Some(message) = message {
-                self.insert(rowid(id, seq), &message, *found)?;
+                match self.insert(rowid(id, seq), &message, *found) {
+                    // The caller has lowered SQLITE_LIMIT_LENGTH: this message has no place, the others have.
+                    Err(error) if error.is_too_big() => {}
+                    inserted => inserted?,
+                }
                 self.budget.take(&message);
             }
         }
@@ -260,11 +266,11 @@ impl Writer<'_> {
             tokens += 1;
             Ok(())
         });
+        self.execute("INSERT INTO main.session_search_fts(rowid, text) VALUES(?1, ?2)", params![row, text.indexed()])?;
         self.execute(
             "INSERT INTO main.session_search_message(id, message_id, role, timestamp, source_hash, tokens) VALUES(?1, ?2, ?3, ?4, ?5, ?6)",
             params![row, message.id, message.role.as_str(), timestamp, found.hash, tokens],
-        )?;
-        self.execute("INSERT INTO main.session_search_fts(rowid, text) VALUES(?1, ?2)", params![row, text.indexed()])
+        )
     }
 
     /// Notes in the index and in the catalog how far a transcript got.

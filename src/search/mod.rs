@@ -17,7 +17,7 @@ use std::convert::Infallible;
 use crate::error::{Error, Result};
 use crate::excerpt::excerpt;
 use crate::handle::Handle;
-use crate::index::{self, Catalog, Entry};
+use crate::index::{self, Entry};
 use crate::query::{Query, Tokens};
 use crate::redact::Redacted;
 use crate::source::{Session, Snapshot};
@@ -35,15 +35,21 @@ pub(crate) const EXCERPT_CHARS: usize = 300;
 pub(crate) fn search(handle: &Handle, request: &Request) -> Result<Answer> {
     let mut attached = handle.attached()?;
     let attached = attached.as_mut().ok_or_else(index::not_open)?;
-    let first = attached.look(handle, true, |snapshot, catalog| Search { handle, snapshot, catalog, request, doubt: false }.run())?;
-    match first {
+    let caller = Caller::new(&request.caller, &request.options.policy);
+    let asked = |entry: &Entry| request.options.session_key.as_ref().is_none_or(|key| *key == entry.session.session_key);
+    let sees = |entry: &Entry| entry.searchable && asked(entry) && caller.sees(&facts(&entry.session));
+    let look = |doubt: bool, attached: &mut index::Attached| {
+        attached.look(handle, Some(&sees), |snapshot, catalog| {
+            let visible = catalog.entries.iter().filter(|entry| sees(entry)).collect();
+            Search { handle, snapshot, request, visible, doubt }.run()
+        })
+    };
+    match look(false, attached)? {
         Outcome::Answer(answer) => Ok(answer),
         Outcome::Changed(transcripts) => {
             // The host changed an event without a new stamp. Nothing in the index is taken for granted now.
             attached.doubt(&transcripts);
-            let again =
-                attached.look(handle, true, |snapshot, catalog| Search { handle, snapshot, catalog, request, doubt: true }.run())?;
-            match again {
+            match look(true, attached)? {
                 Outcome::Answer(answer) => Ok(answer),
                 Outcome::Changed(_) => Err(Error::state("the host database does not keep still: search again")),
             }
@@ -56,7 +62,7 @@ pub(crate) fn session_visible(handle: &Handle, session_key: &str, caller: &str, 
     let mut attached = handle.attached()?;
     let attached = attached.as_mut().ok_or_else(index::not_open)?;
     let caller = Caller::new(caller, policy);
-    attached.look(handle, false, |_, catalog| {
+    attached.look(handle, None, |_, catalog| {
         Ok(catalog.entries.iter().any(|e| e.session.session_key == session_key && caller.sees(&facts(&e.session))))
     })
 }
@@ -81,18 +87,18 @@ enum Outcome {
 struct Search<'s> {
     handle: &'s Handle,
     snapshot: &'s Snapshot<'s>,
-    catalog: &'s Catalog,
     request: &'s Request,
+    /// The sessions that the caller sees and asked for.
+    visible: Vec<&'s Entry>,
     /// Check every hit as if its transcript were behind.
     doubt: bool,
 }
 
-impl<'s> Search<'s> {
+impl Search<'_> {
     fn run(&self) -> Result<Outcome> {
-        let visible = self.visible();
-        let indexing = visible.iter().any(|entry| !entry.in_step);
+        let indexing = self.visible.iter().any(|entry| !entry.in_step);
         // One more than the limit, to know whether there is more.
-        let best = Ranking::of(self, &visible)?.best(self.request.options.limit + 1)?;
+        let best = Ranking::of(self)?.best(self.request.options.limit + 1)?;
         let more = best.len() > self.request.options.limit;
         let mut changed = Vec::new();
         let mut hits = Vec::new();
@@ -107,13 +113,6 @@ impl<'s> Search<'s> {
         }
         hits.truncate(self.request.options.limit);
         Ok(Outcome::Answer(Answer::bounded(hits, more, indexing, self.request.query.is_cut())))
-    }
-
-    /// The sessions that the caller sees and asked for.
-    fn visible(&self) -> Vec<&'s Entry> {
-        let caller = Caller::new(&self.request.caller, &self.request.options.policy);
-        let asked = |entry: &Entry| self.request.options.session_key.as_ref().is_none_or(|key| *key == entry.session.session_key);
-        self.catalog.entries.iter().filter(|entry| entry.searchable && asked(entry) && caller.sees(&facts(&entry.session))).collect()
     }
 
     /// The result for a ranked row, from the host's own event. `None` if that is not the event that was indexed.

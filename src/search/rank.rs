@@ -35,13 +35,13 @@ pub(super) struct Ranking<'r, 's> {
     matches: Vec<(f64, i64)>,
     /// Transcripts that were looked at in the host: seq -> source hash of their searchable messages.
     active: HashMap<i64, HashMap<i64, i64>>,
-    /// Session key and message id of what counts already.
-    known: HashSet<(&'s str, String)>,
+    /// Session key, message id and timestamp of what counts already.
+    known: HashSet<(&'s str, String, i64)>,
 }
 
 impl<'r, 's> Ranking<'r, 's> {
-    pub(super) fn of(search: &'r Search<'s>, visible: &[&'s Entry]) -> Result<Self> {
-        let entries: HashMap<i64, &Entry> = visible.iter().filter_map(|entry| Some((entry.transcript?, *entry))).collect();
+    pub(super) fn of(search: &'r Search<'s>) -> Result<Self> {
+        let entries: HashMap<i64, &Entry> = search.visible.iter().filter_map(|entry| Some((entry.transcript?, *entry))).collect();
         let mut this = Self { search, entries, matches: Vec::new(), active: HashMap::new(), known: HashSet::new() };
         if !this.entries.is_empty() {
             this.find()?;
@@ -111,8 +111,8 @@ impl<'r, 's> Ranking<'r, 's> {
         Ok(row.map(|row| Candidate { rowid, score, row }))
     }
 
-    /// The message as a result, if it is one: where the index is behind, only if the host still has it on the active branch; and
-    /// only once, if a later transcript of the same session carries it on.
+    /// The message as a result, if it is one: where the index is behind, only if the host still has it on the active branch; if a
+    /// later transcript of the same session carries it on, only there.
     fn counts(&mut self, candidate: Candidate) -> Result<Option<Ranked<'s>>> {
         let Candidate { rowid, score, row } = candidate;
         let (transcript, seq) = index::transcript_and_seq(rowid);
@@ -126,7 +126,12 @@ impl<'r, 's> Ranking<'r, 's> {
                 return Ok(None);
             }
         }
-        let new = self.known.insert((&entry.session.session_key, row.message_id));
+        for later in &entry.later {
+            if self.search.snapshot.has_event(later, &row.message_id)? {
+                return Ok(None); // there it counts, or is dead
+            }
+        }
+        let new = self.known.insert((&entry.session.session_key, row.message_id, row.timestamp));
         Ok(new.then_some(Ranked { entry, seq, score, source_hash: row.source_hash }))
     }
 }

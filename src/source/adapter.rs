@@ -13,11 +13,13 @@ pub(crate) struct Adapter {
     /// What must be there: tables with their columns.
     needs: &'static [(&'static str, &'static [&'static str])],
     /// `SELECT session_id, session_key, agent_id, parent_session_key, spawned_by, owner_session_key, superseded, events, last_seq, changed,
-    /// generation`, one row for each transcript. The last four together change whenever the transcript's rows do, and of one
-    /// generation (where it is not NULL) they do so by appended events only.
+    /// generation, previous_session_id, current`, one row for each transcript. `events` to `generation` together change whenever the
+    /// transcript's rows do, and of one generation (where it is not NULL) they do so by appended events only.
     pub(crate) sessions: &'static str,
     /// `SELECT seq, event, created_at` of the events ?2 to ?3 of the transcript ?1, in order.
     pub(crate) events: &'static str,
+    /// `SELECT` of a row if the transcript ?1 has an event with the id ?2, where a transcript can carry on another one.
+    pub(crate) has_event: Option<&'static str>,
     /// `SELECT` of one text that another database under the same path would not give.
     pub(crate) identity: &'static str,
     /// Whether an application of its own lives in such a database, which does not expect tables of ours in it.
@@ -30,7 +32,7 @@ static ADAPTERS: [Adapter; 3] = [
         name: "openclaw-2026-09",
         needs: &[
             ("session_windows", &["session_id", "session_key", "previous_session_id", "reason", "transcript_updated_at"]),
-            ("session_nodes", &["session_key", "entry_json", "parent_session_key", "spawned_by"]),
+            ("session_nodes", &["session_key", "current_session_id", "entry_json", "parent_session_key", "spawned_by"]),
             ("transcript_events", &["session_id", "seq", "event_json", "event_zstd", "created_at"]),
             ("transcript_event_identities", &["session_id", "event_id"]),
             ("transcript_rewrite_watermarks", &["session_id", "generation"]),
@@ -38,6 +40,7 @@ static ADAPTERS: [Adapter; 3] = [
         ],
         sessions: include_str!("../../sql/openclaw-2026-09/sessions.sql"),
         events: include_str!("../../sql/openclaw-2026-09/events.sql"),
+        has_event: Some("SELECT 1 FROM transcript_event_identities WHERE session_id = ?1 AND event_id = ?2"),
         identity: OPENCLAW_IDENTITY,
         foreign: true,
     },
@@ -51,6 +54,7 @@ static ADAPTERS: [Adapter; 3] = [
         ],
         sessions: include_str!("../../sql/openclaw-2026-07/sessions.sql"),
         events: include_str!("../../sql/openclaw-2026-07/events.sql"),
+        has_event: None,
         identity: OPENCLAW_IDENTITY,
         foreign: true,
     },
@@ -62,6 +66,7 @@ static ADAPTERS: [Adapter; 3] = [
         ],
         sessions: include_str!("../../sql/standalone/sessions.sql"),
         events: include_str!("../../sql/standalone/events.sql"),
+        has_event: None,
         identity: "SELECT 'standalone'",
         foreign: false,
     },

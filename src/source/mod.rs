@@ -43,6 +43,10 @@ pub(crate) struct Session {
     changed: String,
     /// Two states of one generation differ in appended events only. `None` where the host does not promise that.
     generation: Option<String>,
+    /// The transcript of the same session that this one came after.
+    pub(crate) previous_session_id: Option<String>,
+    /// The session stands on this transcript.
+    pub(crate) current: bool,
 }
 
 impl Session {
@@ -205,6 +209,8 @@ impl Snapshot<'_> {
                 last_seq: row.get(8).unwrap_or(-1), // NULL without events; a host without STRICT tables may hold anything
                 changed: text(row, 9)?.unwrap_or_default(),
                 generation: text(row, 10)?,
+                previous_session_id: text(row, 11)?,
+                current: row.get(12).map_err(reading)?,
             });
         }
         Ok(all)
@@ -225,6 +231,12 @@ impl Snapshot<'_> {
             true
         })?;
         Ok(found)
+    }
+
+    /// Whether a transcript has an event of this id, where the host keeps track of that.
+    pub(crate) fn has_event(&self, session_id: &str, event_id: &str) -> Result<bool> {
+        let Some(sql) = self.adapter.has_event else { return Ok(false) };
+        self.connection.prepare_cached(sql).and_then(|mut s| s.exists([session_id, event_id])).map_err(reading)
     }
 
     fn events_between(&self, session_id: &str, from: i64, to: i64, mut each: impl FnMut(i64, StoredEvent<'_>) -> bool) -> Result<()> {

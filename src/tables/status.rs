@@ -20,7 +20,7 @@ fn rows(handle: &Handle, _: &[Value]) -> Result<Rows> {
     let (mut host, mut path, mut broken) = (Value::Null, Value::Null, Value::Null);
     let is_attached = attached.is_some();
     if let Some(attached) = attached.as_mut() {
-        let counted = attached.look(handle, false, |_, catalog| {
+        let counted = attached.look(handle, None, |_, catalog| {
             let (messages, unreadable) = index::counts(handle)?;
             let transcripts = catalog.entries.iter().filter(|entry| entry.searchable).count();
             let number = |n: usize| i64::try_from(n).unwrap_or(i64::MAX);

@@ -122,13 +122,18 @@ impl Catalog {
         self.orphans.len() + self.entries.iter().filter(|e| !e.in_step).count()
     }
 
-    /// The sessions that are behind: those that come `first`, and then the others, small ones before large ones, so that a large one
-    /// does not keep others waiting.
-    pub(super) fn behind(&self, first: &dyn Fn(&Entry) -> bool) -> Vec<usize> {
-        let behind = self.entries.iter().enumerate().filter(|(_, entry)| !entry.in_step);
-        let mut behind: Vec<_> = behind.map(|(i, entry)| (!first(entry), entry.session.events, i)).collect();
+    /// The `wanted` sessions that are behind, and those that must not be found any more; small ones before large ones, so that a large
+    /// one does not keep others waiting.
+    pub(super) fn behind(&self, wanted: &dyn Fn(&Entry) -> bool) -> Vec<usize> {
+        let behind = self.entries.iter().enumerate().filter(|(_, entry)| !entry.in_step && (wanted(entry) || !entry.searchable));
+        let mut behind: Vec<_> = behind.map(|(i, entry)| (entry.session.events, i)).collect();
         behind.sort_unstable();
-        behind.into_iter().map(|(_, _, i)| i).collect()
+        behind.into_iter().map(|(_, i)| i).collect()
+    }
+
+    /// Whether a search of the `wanted` sessions has anything to index on its way.
+    pub(super) fn has_work(&self, wanted: &dyn Fn(&Entry) -> bool) -> bool {
+        !self.orphans.is_empty() || !self.behind(wanted).is_empty()
     }
 }
 

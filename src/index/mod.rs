@@ -87,30 +87,30 @@ impl Attached {
         self.trouble.as_ref()
     }
 
-    /// Shows `view` one state of the host with the catalog that belongs to it. With `first`, small changes of the host are indexed before,
-    /// on the same state (what is committed meanwhile does not make this search say `indexing`), and those sessions come first.
+    /// Shows `view` one state of the host with the catalog that belongs to it. First small changes of the `wanted`
+    /// sessions are indexed, on the same state: what is committed meanwhile does not make this search say `indexing`.
     pub(crate) fn look<T>(
         &mut self,
         handle: &Handle,
-        first: Option<&dyn Fn(&Entry) -> bool>,
+        wanted: Option<&dyn Fn(&Entry) -> bool>,
         view: impl FnOnce(&Snapshot<'_>, &Catalog) -> Result<T>,
     ) -> Result<T> {
         let Self { source, catalog, remembered, trouble } = self;
         let to_do = source.snapshot(|snapshot| {
             let catalog = Catalog::refresh(catalog, handle, snapshot)?;
-            Ok(catalog.is_none_or(|catalog| first.is_some() && catalog.work() > 0))
+            Ok(catalog.is_none_or(|catalog| wanted.is_some_and(|wanted| catalog.has_work(wanted))))
         })?;
         let guest = Guest::of(handle);
         // The lock of the index is waited for before the host is read, so that no read of the host is held meanwhile.
         let transaction = to_do.then(|| Writing::begin(handle));
         source.snapshot(|snapshot| {
             // Whatever keeps us from writing (a locked or read-only index, a full disk), what is behind stays behind.
-            *trouble = match (transaction, first) {
+            *trouble = match (transaction, wanted) {
                 (None, _) => trouble.take(),
                 (Some(Err(error)), _) => Some(guest.may_go_on(error)?),
-                (Some(Ok(open)), Some(first)) => {
+                (Some(Ok(open)), Some(wanted)) => {
                     let mut budget = Budget::until(Instant::now() + SYNC_TIME);
-                    match write::catch_up(handle, snapshot, catalog, remembered, &mut budget, first, open) {
+                    match write::catch_up(handle, snapshot, catalog, remembered, &mut budget, wanted, open) {
                         Ok(progress) => progress.unread,
                         Err(error) => Some(guest.may_go_on(error)?),
                     }

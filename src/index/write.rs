@@ -67,19 +67,19 @@ pub(super) struct Progress {
     pub(super) unread: Option<Error>,
 }
 
-/// Brings transcripts in step, in the given transaction, until the budget is spent: those that come `first`, then the others. At least
-/// one is worked on.
+/// Brings transcripts in step, in the given transaction, until the budget is spent: the `wanted` ones, and what must not be
+/// found any more. At least one is worked on.
 pub(super) fn catch_up(
     handle: &Handle,
     snapshot: &Snapshot<'_>,
     slot: &mut Option<Catalog>,
     remembered: &mut Remembered,
     budget: &mut Budget,
-    first: &dyn Fn(&Entry) -> bool,
+    wanted: &dyn Fn(&Entry) -> bool,
     transaction: Writing<'_>,
 ) -> Result<Progress> {
     in_step_with(handle, snapshot, slot, transaction, |catalog| {
-        Writer { handle, snapshot, remembered, budget, wrote: false }.catch_up(catalog, first)
+        Writer { handle, snapshot, remembered, budget, wrote: false }.catch_up(catalog, wanted)
     })
 }
 
@@ -132,9 +132,9 @@ struct Writer<'w> {
 }
 
 impl Writer<'_> {
-    fn catch_up(&mut self, catalog: &mut Catalog, first: &dyn Fn(&Entry) -> bool) -> Result<Progress> {
+    fn catch_up(&mut self, catalog: &mut Catalog, wanted: &dyn Fn(&Entry) -> bool) -> Result<Progress> {
         let mut progress = Progress::default();
-        for i in catalog.behind(first) {
+        for i in catalog.behind(wanted) {
             if progress.any && self.budget.spent() {
                 break;
             }

@@ -35,7 +35,7 @@ pub(super) struct Ranking<'r, 's> {
     matches: Vec<(f64, i64)>,
     /// Transcripts that were looked at in the host: seq -> source hash of their searchable messages.
     active: HashMap<i64, HashMap<i64, i64>>,
-    /// Session key, message id and timestamp of what counts already.
+    /// Session key, message id and event of what counts already.
     known: HashSet<(&'s str, String, i64)>,
 }
 
@@ -131,7 +131,7 @@ impl<'r, 's> Ranking<'r, 's> {
                 return Ok(None); // there it counts, or is dead
             }
         }
-        let new = self.known.insert((&entry.session.session_key, row.message_id, row.timestamp));
+        let new = self.known.insert((&entry.session.session_key, row.message_id, row.source_hash));
         Ok(new.then_some(Ranked { entry, seq, score, source_hash: row.source_hash }))
     }
 }

@@ -16,7 +16,7 @@ SELECT session_key, role, excerpt FROM sessions_search('zurich lodz', 'agent:mai
 SELECT session_key, role, excerpt FROM sessions_search('门票', 'agent:main:main');
 
 -- 4. A secret that somebody pasted: the message is found, the secret is masked.
-SELECT session_key, role, excerpt FROM sessions_search('vaultword stored', 'agent:main:main');
+SELECT session_key, role, excerpt FROM sessions_search('vaultword key bot', 'agent:main:main');
 
 -- The same as JSON, as an agent gets it.
 SELECT sessions_search_json('zeppelin dashboard', 'agent:main:main') AS answer;

@@ -1,5 +1,10 @@
--- For a new application: the tables of the adapter `standalone`. Keep transcripts in them and they can be searched.
--- An event is a JSON text (or one zstd frame of it) in the shape that OpenClaw writes; `created_at` is in milliseconds since 1970.
+-- For a new application: the tables of the adapter `standalone`. Keep transcripts in them and they can be searched. Best in WAL mode
+-- (PRAGMA journal_mode = wal), so that reading and writing do not wait for each other.
+--
+-- An event is a JSON text (or one zstd frame of it) in the shape that OpenClaw writes; `created_at` is in milliseconds since 1970. A message:
+--   {"type":"message","id":"m2","parentId":"m1","message":{"role":"user","content":"where is the red kite"}}
+-- `id` is needed; `parentId` names the event that it follows, null for the first. A session key is any text; OpenClaw's have the form
+-- agent:<agent>:<the rest>, and what such a caller sees by `policy` depends on it.
 CREATE TABLE sessions(
   session_id TEXT PRIMARY KEY NOT NULL,
   session_key TEXT NOT NULL,

@@ -52,110 +52,6 @@ fn every_change_is_seen_by_the_very_next_search() {
 }
 
 #[test]
-fn a_window_that_a_rewind_replaced_is_not_found_and_one_before_a_reset_is() {
-    for reason in [None, Some("rewind")] {
-        let mut world = World::new(Layout::September);
-        let index = world.host.index();
-        world.session("w1", KEY, None);
-        world.say("w1", "m1", None, "word kept");
-        world.say("w1", "m2", Some("m1"), "word dropped");
-        assert_eq!(found(&index, "word"), ["m1", "m2"]);
-        // As recorded from OpenClaw 2026.9.6: a new window copies all and then leaves the part that was rewound away.
-        world.session("w2", KEY, Some(("w1", reason)));
-        world.say("w2", "m1", None, "word kept");
-        world.say("w2", "m2", Some("m1"), "word dropped");
-        world.rewind("w2", "l1", "m2", "m1");
-        assert_eq!(found(&index, "word"), ["m1"], "{reason:?}");
-        assert_eq!(found(&index, "dropped"), NOTHING, "{reason:?}");
-        for reason in [Some("reset"), Some("rollover"), None] {
-            let id = format!("w-{reason:?}");
-            world.session(&id, KEY, Some(("w2", reason)));
-            world.say(&id, &format!("m-{reason:?}"), None, "word afresh");
-            assert!(found(&index, "word").contains(&"m1".to_owned()), "{reason:?} keeps the window before it");
-        }
-        world.delete_session("w2");
-        assert_eq!(found(&index, "kept"), ["m1"], "what replaced w1 is gone, so w1 counts again");
-    }
-}
-
-#[test]
-fn messages_carried_over_by_a_compaction_window_are_found_once() {
-    let mut world = World::new(Layout::September);
-    let index = world.host.index();
-    for (i, window) in ["w1", "w2", "w3"].into_iter().enumerate() {
-        let previous = [None, Some(("w1", Some("compaction"))), Some(("w2", Some("compaction")))][i];
-        world.session(window, KEY, previous);
-        world.say(window, "m1", None, "word carried");
-    }
-    assert_eq!(found(&index, "carried"), ["m1"]);
-    let one = search_as(&index, "carried", EVERYTHING.0, r#"{"limit":1,"policy":{"visibility":"agent"}}"#).unwrap();
-    assert_eq!(one["truncated"], serde_json::Value::Null, "copies are no further results");
-}
-
-#[test]
-fn what_a_later_window_carries_on_is_found_there_or_not_at_all() {
-    for reason in [None, Some("compaction"), Some("recovery"), Some("switch"), Some("reset")] {
-        let mut world = World::new(Layout::September);
-        let index = world.host.index();
-        world.session("w1", KEY, None);
-        world.say("w1", "m1", None, "word evicted");
-        world.say("w1", "m2", Some("m1"), "word carried");
-        world.session("w2", KEY, Some(("w1", reason)));
-        world.say("w2", "m2", None, "word carried");
-        world.say("w2", "m3", Some("m2"), "word fresh");
-        if reason.is_some() {
-            assert_eq!(found(&index, "word"), ["m1", "m2", "m3"], "{reason:?}: what was not carried on stays findable");
-        }
-        // The conversation leaves m2 and m3, in the window itself and then by a rewind of it.
-        world.rewind("w2", "l1", "m3", "m2");
-        world.append("w2", r#"{"type":"leaf","id":"l2","parentId":"m2","targetId":null}"#);
-        assert_eq!(found(&index, "carried"), NOTHING, "{reason:?}: leaf control");
-        world.session("w3", KEY, Some(("w2", Some("rewind"))));
-        world.say("w3", "m2", None, "word carried");
-        world.append("w3", r#"{"type":"leaf","id":"l3","parentId":"m2","targetId":null}"#);
-        assert_eq!(found(&index, "carried"), NOTHING, "{reason:?}: rewind of the later window");
-    }
-}
-
-#[test]
-fn the_window_that_a_session_stands_on_counts_whatever_came_after_it() {
-    let mut world = World::new(Layout::September);
-    let index = world.host.index();
-    world.session("w1", KEY, None);
-    world.say("w1", "m1", None, "word kept");
-    world.say("w1", "m2", Some("m1"), "word dropped");
-    world.session("w2", KEY, Some(("w1", Some("rewind"))));
-    world.say("w2", "m1", None, "word kept");
-    assert_eq!(found(&index, "word"), ["m1"]);
-    world.app.execute("UPDATE session_nodes SET current_session_id = 'w1' WHERE session_key = ?1", [KEY]).unwrap();
-    assert_eq!(found(&index, "word"), ["m1", "m2"]);
-}
-
-#[test]
-fn different_messages_of_one_id_are_both_found() {
-    let mut world = World::new(Layout::Standalone);
-    for (session, text) in [("s1", "needle alpha"), ("s2", "needle beta")] {
-        world.session(session, "agent:main:main", None);
-        world.say(session, "m1", None, text);
-    }
-    let index = world.host.index();
-    assert_eq!(found(&index, "needle"), ["m1", "m1"]);
-}
-
-#[test]
-fn an_event_out_of_the_range_of_the_index_still_moves_the_branch() {
-    let mut world = World::new(Layout::Standalone);
-    world.session("s1", KEY, None);
-    world.say("s1", "m1", None, "word one");
-    world.say("s1", "m2", Some("m1"), "word two");
-    let sql = "INSERT INTO transcript_events(session_id, seq, event_json, created_at) VALUES('s1', 16777216, ?1, 1)";
-    world.app.execute(sql, [support::leaf("l1", "m2", "m1")]).unwrap();
-    let index = world.host.index();
-    assert_eq!(found(&index, "word"), ["m1"]);
-    assert_eq!(status(&index, "unreadable"), 1.into());
-}
-
-#[test]
 fn sessions_that_the_caller_does_not_see_do_not_keep_its_own_waiting() {
     let mut world = World::new(Layout::September);
     fill(&mut world, 60, 300);
@@ -208,37 +104,6 @@ fn a_lost_transaction_of_the_caller_is_not_hushed_up() {
     index.execute_batch("PRAGMA max_page_count = 1000000").unwrap();
     reconcile(&index);
     assert_eq!(found(&index, "word199"), ["m199"]);
-}
-
-#[test]
-fn a_message_longer_than_sqlite_takes_does_not_stop_the_rest() {
-    let mut world = World::new(Layout::Standalone);
-    world.session("s1", KEY, None);
-    world.say("s1", "m1", None, "word one");
-    world.say("s1", "m2", Some("m1"), &format!("word two {}", "long ".repeat(50_000)));
-    let index = world.host.index_unopened("session-search.sqlite");
-    index.set_limit(rusqlite::limits::Limit::SQLITE_LIMIT_LENGTH, 100_000).unwrap();
-    open(&index, &world.host.path);
-    reconcile(&index);
-    assert_eq!(found(&index, "word"), ["m1"]);
-}
-
-#[test]
-fn a_change_without_a_stamp_is_noticed_when_its_message_is_hit() {
-    for layout in LAYOUTS {
-        let mut world = World::new(layout);
-        world.session("s1", KEY, None);
-        let seq = world.say("s1", "m1", None, "word before");
-        world.say("s1", "m2", Some("m1"), "word other");
-        let index = world.host.index();
-        assert_eq!(found(&index, "before"), ["m1"]);
-        // Not as the application does it: nothing but the event changes.
-        let sql = "UPDATE transcript_events SET event_json = ?1 WHERE session_id = 's1' AND seq = ?2";
-        world.app.execute(sql, params![message("m1", None, "word after"), seq]).unwrap();
-        assert_eq!(found(&index, "before"), NOTHING, "{layout:?}");
-        assert_eq!(found(&index, "after"), ["m1"], "{layout:?}");
-        assert_eq!(found(&index, "word"), ["m1", "m2"], "{layout:?}");
-    }
 }
 
 /// Fills a world with more than a search indexes on its way.
@@ -329,28 +194,6 @@ fn a_transcript_too_large_for_a_search_keeps_no_other_waiting() {
 }
 
 #[test]
-fn one_odd_row_does_not_stop_the_rest() {
-    for layout in [Layout::Standalone, Layout::July] {
-        let mut world = World::new(layout);
-        world.session("s1", KEY, None);
-        world.say("s1", "m1", None, "word one");
-        world.say("s1", "m2", Some("m1"), "word two");
-        world.session("s2", "agent:main:dashboard:two", None);
-        world.say("s2", "n1", None, "word three");
-        for (seq, created) in [("1.5", "1"), ("-3", "'never'"), ("99999999999", "1")] {
-            let sql = format!(
-                "INSERT OR IGNORE INTO transcript_events(session_id, seq, event_json, created_at) VALUES('s1', {seq}, '{{}}', {created})"
-            );
-            world.app.execute(&sql, []).unwrap();
-        }
-        let index = world.host.index();
-        assert_eq!(found(&index, "word"), ["m1", "m2", "n1"], "{layout:?}");
-        assert_eq!(status(&index, "unreadable"), 3.into(), "{layout:?}");
-        assert_eq!(status(&index, "broken"), rusqlite::types::Value::Null, "{layout:?}");
-    }
-}
-
-#[test]
 fn an_invisible_session_changes_nothing() {
     // Twice the same world, once with 200 better ranked messages in sessions that the caller does not see.
     let answer = |invisible: bool| {
@@ -399,46 +242,6 @@ fn incognito_sessions_are_never_found_nor_indexed() {
     assert_eq!(ids(&own), NOTHING);
     let rows: i64 = index.query_row("SELECT count(*) FROM session_search_message", [], |row| row.get(0)).unwrap();
     assert_eq!(rows, 0);
-}
-
-#[test]
-fn unreadable_events_are_counted_and_the_rest_goes_on() {
-    let mut world = World::new(Layout::Standalone);
-    world.session("s1", KEY, None);
-    world.say("s1", "m1", None, "word one");
-    let frame =
-        ruzstd::encoding::compress_to_vec(message("z1", Some("m1"), "word zipped").as_bytes(), ruzstd::encoding::CompressionLevel::Fastest);
-    let mut long = message("m9", Some("m1"), "word ");
-    long.insert_str(long.find("word ").unwrap() + 5, &"long ".repeat(2_000_000));
-    let mut bad_bytes = message("m8", Some("m1"), "word @ bytes").into_bytes();
-    let at = bad_bytes.iter().position(|&b| b == b'@').unwrap();
-    bad_bytes[at] = 0xff;
-    let sql = "INSERT INTO transcript_events(session_id, seq, event_json, created_at) VALUES('s1', ?1, CASE WHEN ?3 THEN CAST(?2 AS TEXT) ELSE ?2 END, 1)";
-    let add = |seq: i64, event: &[u8], text: bool| world.app.execute(sql, params![seq, event, text]).unwrap();
-    add(1, b"{\"type\":\"message\",", true); // malformed JSON
-    add(2, &frame[..frame.len() - 3], false); // a truncated frame
-    add(3, b"", false); // an empty blob
-    add(4, b"", true); // an empty text
-    add(5, b"[1,2,3]", true); // JSON, but no event: not unreadable
-    add(6, &bad_bytes, true); // bytes that are not UTF-8
-    add(7, message("m7", Some("m8"), "word \0 nul").as_bytes(), true);
-    add(8, message("m7b", Some("m7"), "word after nul").as_bytes(), true);
-    add(9, &frame, false);
-    add(10, long.as_bytes(), true); // 10 MB
-    world.app.execute("INSERT INTO transcript_events VALUES('s1', 11, 42, 1)", []).unwrap(); // no text at all
-    world.app.execute("INSERT INTO transcript_events VALUES('s1', 99999999999, '{}', 1)", []).unwrap(); // out of range
-    let index = world.host.index();
-    assert_eq!(status(&index, "unreadable"), 6.into());
-    // The branch: m1 <- m9 (its siblings are dead).
-    assert_eq!(found(&index, "word"), ["m1", "m9"]);
-    assert_eq!(found(&index, "long"), ["m9"]);
-    world.rewind("s1", "l1", "m9", "m7b");
-    world.app.execute("UPDATE transcript_events SET seq = 12 WHERE seq = 100000000000", []).unwrap();
-    reconcile(&index); // 10 MB may be more than a search reads on its way
-    assert_eq!(found(&index, "word"), ["m1", "m7", "m7b", "m8"]);
-    assert_eq!(found(&index, "bytes"), ["m8"]);
-    world.app.execute("DELETE FROM transcript_events WHERE seq IN (10, 12)", []).unwrap();
-    assert_eq!(found(&index, "zipped"), ["z1"]);
 }
 
 #[test]

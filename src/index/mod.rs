@@ -6,7 +6,7 @@
 //! Invariant: a transcript whose `indexed_stamp` equals the host's stamp has exactly its searchable messages in the index. Everything
 //! else counts as behind, and a search checks what it finds there.
 //!
-//! Tested by `tests/beside.rs` and `tests/histories.rs`.
+//! Tested by `tests/beside.rs`, `tests/windows.rs`, `tests/odd_rows.rs` and `tests/histories.rs`.
 
 mod catalog;
 mod rows;

@@ -26,17 +26,22 @@ pub(super) struct Budget {
     bytes: usize,
     /// Whether a transcript is left half done when the time is over, too.
     strict: bool,
+    /// Steps (events read, rows deleted, messages written) that are taken even when it is late, so that something gets done.
+    grace: usize,
 }
+
+/// So many steps cost a few milliseconds: a small transcript gets through on a machine that stalls.
+const GRACE: usize = 256;
 
 impl Budget {
     /// For a search: ends at `until`.
     pub(super) fn until(until: Instant) -> Self {
-        Self { until: Some(until), messages: usize::MAX, bytes: usize::MAX, strict: true }
+        Self { until: Some(until), messages: usize::MAX, bytes: usize::MAX, strict: true, grace: GRACE }
     }
 
     /// For one step of reconcile: so many messages and bytes of text, and no new transcript after `until`.
     pub(super) fn step(messages: usize, bytes: usize, until: Option<Instant>) -> Self {
-        Self { until, messages, bytes, strict: false }
+        Self { until, messages, bytes, strict: false, grace: 0 }
     }
 
     fn late(&self) -> bool {
@@ -47,9 +52,15 @@ impl Budget {
         self.messages == 0 || self.bytes == 0 || self.late()
     }
 
-    /// Whether the transcript at hand has to be left half done.
-    fn stops(&self) -> bool {
-        self.messages == 0 || self.bytes == 0 || self.strict && self.late()
+    /// One more step: whether the transcript at hand has to be left half done instead, for want of time.
+    fn stops_in_time(&mut self) -> bool {
+        self.grace = self.grace.saturating_sub(1);
+        self.strict && self.grace == 0 && self.late()
+    }
+
+    /// The same before a message is written, for want of time or room.
+    fn stops(&mut self) -> bool {
+        self.messages == 0 || self.bytes == 0 || self.stops_in_time()
     }
 
     fn take(&mut self, message: &Message) {
@@ -209,7 +220,7 @@ impl Writer<'_> {
                 room -= message.text.len();
                 texts.insert(seq, message);
             }
-            !(self.budget.strict && self.budget.late())
+            !self.budget.stops_in_time()
         });
         let complete = read.map_err(Failed::Host)?;
         let done = if complete { self.write_difference(id, &transcript.active(), &mut texts, Some(session_id))? } else { Done::Part };
@@ -230,7 +241,7 @@ impl Writer<'_> {
         let held = self.held(id)?;
         let is_held = |seq: &i64, found: &Found| held.get(seq) == Some(&found.hash);
         for (seq, _) in held.iter().filter(|(seq, hash)| wanted.get(seq).map(|found| found.hash) != Some(**hash)) {
-            if self.budget.strict && self.budget.late() {
+            if self.budget.stops_in_time() {
                 return Ok(Done::Part);
             }
             let row = rowid(id, *seq);

@@ -123,18 +123,23 @@ pub fn ids(answer: &Value) -> Vec<String> {
     ids
 }
 
-/// The ids of the messages that a query finds, sorted. The very next search is right: it may only say `indexing` when it has used up the
-/// time that it has for indexing on its way (50 ms; on a machine that stalls), and then the one after it counts.
-pub fn found(conn: &Connection, query: &str) -> Vec<String> {
+/// The answer to a query. The very next search is right: it may only say `indexing` when it has used up the time that it has for indexing
+/// on its way (50 ms; on a machine that stalls), and then the one after it counts.
+pub fn settled(conn: &Connection, query: &str) -> Value {
     for _ in 0..50 {
         let start = Instant::now();
         let answer = search(conn, query);
         if answer["indexing"] != true {
-            return ids(&answer);
+            return answer;
         }
         assert!(start.elapsed() >= Duration::from_millis(50), "it says `indexing` although it had the time");
     }
     panic!("searches alone get nowhere");
+}
+
+/// The ids of the messages that a query finds, sorted.
+pub fn found(conn: &Connection, query: &str) -> Vec<String> {
+    ids(&settled(conn, query))
 }
 
 /// One value of `session_search_status`.

@@ -182,6 +182,13 @@ impl Row {
         unsafe { &*self.api }
     }
 
+    /// How many phrases the query has.
+    fn phrase_count(&self) -> usize {
+        // SAFETY: FTS5's own function and context.
+        let count = self.api().xPhraseCount.map_or(0, |count| unsafe { count(self.context) });
+        usize::try_from(count).unwrap_or(0)
+    }
+
     /// How many matches the row has.
     fn instance_count(&self) -> Result<c_int, c_int> {
         let count = self.api().xInstCount.ok_or(ffi::SQLITE_ERROR)?;
@@ -286,6 +293,9 @@ fn row_bm25(row: &Row, statistics: &[f64]) -> Result<f64, c_int> {
     const K1: f64 = 1.2;
     const B: f64 = 0.75;
     let (average, idf) = statistics.split_first().ok_or(ffi::SQLITE_ERROR)?;
+    if idf.len() != row.phrase_count() {
+        return Err(ffi::SQLITE_ERROR);
+    }
     let mut frequencies = vec![0_u32; idf.len()];
     if let [only] = &mut frequencies[..] {
         *only = u32::try_from(row.instance_count()?).unwrap_or(0);
@@ -348,6 +358,10 @@ unsafe fn argument_integer(value: *mut ffi::sqlite3_value) -> Option<i64> {
     (kind == ffi::SQLITE_INTEGER || kind == ffi::SQLITE_FLOAT && number.fract() == 0.0).then_some(integer)
 }
 
+fn failed(code: c_int) -> String {
+    format!("FTS5 failed (SQLite error {code})")
+}
+
 /// What an auxiliary function gives.
 enum Outcome {
     Null,
@@ -401,7 +415,7 @@ unsafe extern "C" fn x_excerpt(
         // SAFETY: a value that FTS5 gave.
         let Some((text, true)) = (unsafe { argument_bytes(text) }) else { return Err("argument 2 (text) must be TEXT".to_owned()) };
         let excerpt = row_excerpt(&Row { api, context }, &String::from_utf8_lossy(text), max_chars);
-        excerpt.map(Outcome::Text).map_err(|code| format!("FTS5 failed (SQLite error {code})"))
+        excerpt.map(Outcome::Text).map_err(failed)
     };
     // SAFETY: the result of this call.
     unsafe { answer(result, "session_search_excerpt", run) }
@@ -424,7 +438,10 @@ unsafe extern "C" fn x_bm25(
         // SAFETY: a value that FTS5 gave.
         let Some((statistics, false)) = (unsafe { argument_bytes(statistics) }) else { return Err(WRONG.to_owned()) };
         let numbers: Vec<f64> = statistics.as_chunks::<8>().0.iter().map(|bytes| f64::from_le_bytes(*bytes)).collect();
-        row_bm25(&Row { api, context }, &numbers).map(Outcome::Real).map_err(|_| WRONG.to_owned())
+        row_bm25(&Row { api, context }, &numbers).map(Outcome::Real).map_err(|code| match code {
+            ffi::SQLITE_ERROR => WRONG.to_owned(),
+            code => failed(code),
+        })
     };
     // SAFETY: the result of this call.
     unsafe { answer(result, "session_search_bm25", run) }

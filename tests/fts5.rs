@@ -107,3 +107,22 @@ fn the_scalar_excerpt_works_on_a_column_of_an_fts5_table() {
     let sql = "SELECT redact_excerpt(text) || redact_excerpt(text, 'needle', 6) FROM t('needle')";
     assert_eq!(strings(&conn, sql), ["a needle hereneedle"]);
 }
+
+#[test]
+fn bm25_takes_the_statistics_that_it_is_given() {
+    let conn = connection("CREATE VIRTUAL TABLE t USING fts5(text, tokenize='session_search'); INSERT INTO t VALUES('a a b'), ('a c')");
+    let blob = |numbers: &[f64]| numbers.iter().flat_map(|n| n.to_le_bytes()).collect::<Vec<u8>>();
+    let score = |query: &str, statistics: &[u8]| {
+        let sql = "SELECT session_search_bm25(t, ?2) FROM t(?1) ORDER BY rowid";
+        conn.query_row(sql, rusqlite::params![query, statistics], |row| row.get::<_, f64>(0))
+    };
+    // Two of three tokens, the average length: 2 * 2.2 / (2 + 1.2).
+    assert!((score("a", &blob(&[3.0, 1.0])).unwrap() - 1.375).abs() < 1e-12);
+    assert!((score("a OR b", &blob(&[3.0, 1.0, 10.0])).unwrap() - 11.375).abs() < 1e-12);
+    for (query, statistics) in [("a", vec![]), ("a OR b", blob(&[3.0, 1.0])), ("a", vec![1, 2, 3])] {
+        let error = score(query, &statistics).unwrap_err().to_string();
+        assert!(error.contains("session_search_bm25: argument 2 (statistics) must be a BLOB of little-endian doubles"), "{error}");
+    }
+    let error = conn.query_row("SELECT session_search_bm25(t) FROM t('a')", [], |_| Ok(())).unwrap_err().to_string();
+    assert!(error.contains("session_search_bm25: expected 2 arguments (table, statistics), got 1"), "{error}");
+}

@@ -10,6 +10,7 @@ use super::name::{self, MAX_NAME};
 use super::rules::Strength;
 use super::scan::Scan;
 use super::value::{self, JUDGED, Value};
+use super::wording;
 
 /// Deepest nesting of escaped quotes: three levels of JSON in JSON.
 const MAX_BACKSLASHES: usize = 7;
@@ -17,8 +18,8 @@ const MAX_BACKSLASHES: usize = 7;
 const MAX_BLANKS: usize = 24;
 
 /// What stands between a name and its value. It decides what ends the value, besides its own quote.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Separator {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Separator {
     /// `=`
     Equals,
     /// `:`, whatever follows
@@ -31,6 +32,12 @@ enum Separator {
     Blank,
     /// `==`: only a literal is a value.
     Compared,
+    /// The border of a cell: another one ends the value.
+    Cell,
+    /// The break behind a colon: the value has a line of its own.
+    NextLine,
+    /// A dash, or nothing but a blank, in a sentence.
+    Prose,
 }
 
 /// Notes the value behind the name that ends at `hit`, if it is a secret.
@@ -38,7 +45,7 @@ pub(super) fn value_of(scan: &mut Scan<'_>, kind: &'static str, strength: Streng
     if scan.covered(hit.start) {
         return;
     }
-    let Some((separator, at)) = separator(scan, strength, &hit) else { return };
+    let Some((separator, at)) = separator(scan, kind, strength, &hit) else { return };
     if !name::names_a_secret(scan, hit.start) {
         return;
     }
@@ -61,7 +68,14 @@ fn mask_value(scan: &mut Scan<'_>, kind: &'static str, strength: Strength, separ
     let prose = !quoted && separator == Separator::Colon && scan.before(at, 1) == b' ';
     let judged = scan.slice(range.start..range.end.min(range.start + JUDGED));
     scan.tick(judged.len());
-    if strength == Strength::Password && separator == Separator::Blank && !value::stands_out(judged) {
+    let stands_out = match separator {
+        Separator::Blank if strength == Strength::Password => value::stands_out(judged),
+        Separator::Cell => value::stands_out_in_prose(judged) && scan.byte(skip_blanks(scan, range.end + usize::from(quoted))) == b'|',
+        Separator::NextLine => value::stands_out_in_prose(judged) && wording::ends_line(scan, range.end),
+        Separator::Prose => value::stands_out_in_prose(judged),
+        _ => true,
+    };
+    if !stands_out {
         return Some(range.end);
     }
     // The first value of a form has a second one behind it.
@@ -80,12 +94,19 @@ fn mask_value(scan: &mut Scan<'_>, kind: &'static str, strength: Strength, separ
 }
 
 /// What separates the name that ends at `hit.end` from its value, and where the value begins.
-fn separator(scan: &mut Scan<'_>, strength: Strength, hit: &Range<usize>) -> Option<(Separator, usize)> {
+fn separator(scan: &mut Scan<'_>, kind: &str, strength: Strength, hit: &Range<usize>) -> Option<(Separator, usize)> {
     let numbered = (0..4).take_while(|i| scan.byte(hit.end + i).is_ascii_digit() || (*i == 0 && scan.byte(hit.end) == b'_')).count();
     let name_end = hit.end + numbered;
     let closed = close_name(scan, name_end);
     let at = skip_blanks(scan, closed);
     let rest = scan.rest(at);
+    // Nobody tells a signature, and `two-pass` is a word.
+    let by_people = match strength {
+        Strength::Password => scan.byte(hit.start).is_ascii_alphabetic() || !scan.byte(hit.start).is_ascii(),
+        Strength::Secret => kind != "signature",
+        _ => false,
+    };
+    let worded = || if by_people { wording::link(scan, strength, hit.start, closed) } else { None };
     let (separator, len) = match rest {
         // `:-` stands before a default of the shell.
         [b'=', b'>', ..] | [b':', b'=' | b'-', ..] => (Separator::Equals, 2),
@@ -96,17 +117,21 @@ fn separator(scan: &mut Scan<'_>, strength: Strength, hit: &Range<usize>) -> Opt
         [b':', ..] => (Separator::Colon, 1),
         [b'%', b'3', b'D' | b'd', ..] => (Separator::PercentEncoded, 3),
         _ if rest.starts_with(b"\\u003d") || rest.starts_with(b"\\u003D") => (Separator::Equals, 6),
+        _ if rest.starts_with("＝".as_bytes()) => (Separator::Equals, "＝".len()),
         _ if rest.starts_with("：".as_bytes()) => (Separator::Colon, "：".len()),
         [b'>', ..] if at == name_end && name::opens_element(scan, hit.start) => (Separator::Element, 1),
-        _ if closed > name_end => return labelled(scan, closed),
+        _ if closed > name_end => return labelled(scan, closed).or_else(worded),
         // `- name: DB_PASSWORD` and `value: x` on the next line.
         [b'\n' | b'\r', ..] => return labelled(scan, at),
         _ if at > closed && name::is_flag(scan, hit.start) && rest.first() != Some(&b'-') => return Some((Separator::Blank, at)),
-        [b'i', b's', b' ', ..] if at > closed && strength == Strength::Password => (Separator::Blank, 2),
-        [b'i', b's', b't', b' ', ..] if at > closed && strength == Strength::Password => (Separator::Blank, 3),
-        _ => return None,
+        _ => return worded(),
     };
-    let value = skip_blanks(scan, at + len);
+    // The name was emphasized, its colon too.
+    let emphasis = if separator == Separator::Colon { (0..2).take_while(|i| scan.byte(at + len + i) == b'*').count() } else { 0 };
+    let value = skip_blanks(scan, at + len + emphasis);
+    if separator == Separator::Colon && by_people && matches!(scan.byte(value), b'\n' | b'\r') {
+        return wording::next_line(scan, value).map(|value| (Separator::NextLine, value));
+    }
     Some((separator, value))
 }
 
@@ -136,7 +161,7 @@ fn labelled(scan: &Scan<'_>, at: usize) -> Option<(Separator, usize)> {
     separated.then(|| (Separator::Equals, skip_blanks(scan, closed + 1)))
 }
 
-fn skip_blanks(scan: &Scan<'_>, at: usize) -> usize {
+pub(super) fn skip_blanks(scan: &Scan<'_>, at: usize) -> usize {
     at + (0..MAX_BLANKS).take_while(|i| matches!(scan.byte(at + i), b' ' | b'\t')).count()
 }
 
@@ -237,6 +262,7 @@ fn ends_value(scan: &Scan<'_>, separator: Separator, at: usize) -> bool {
         b' ' | b'\t' | b'\n' | b'\r' | b'"' | b'`' | 0x0b | 0x0c | 0x1b => true,
         b'\'' | b')' | b']' | b'}' => !next.is_ascii_alphanumeric(),
         b'<' => next == b'/',
+        b'|' => separator == Separator::Cell,
         b'\\' => matches!(next, b'n' | b'r' | b't' | b'"' | b'\'' | b'\\' | b'u'),
         b'%' if separator == Separator::PercentEncoded => scan.rest(at).starts_with(b"%26"),
         b'&' | b';' | b',' => begins_next_pair(scan, at + 1),

@@ -6,6 +6,7 @@
 use std::cmp::Reverse;
 
 use super::Span;
+use super::invisible::Visible;
 use super::scan::{self, Scan};
 
 /// More rounds than random texts ever needed, and few enough to stay linear.
@@ -44,10 +45,22 @@ pub(super) fn secrets(text: &str) -> Vec<Span> {
     found.into_iter().map(|found| found.span).collect()
 }
 
+/// What one look finds in `text`, and in what is left of it without invisible characters.
 fn find_once(text: &str) -> Vec<Found> {
+    let mut found = scanned(text);
+    if let Some(visible) = Visible::of(text) {
+        found.extend(scanned(&visible.text).into_iter().map(|found| {
+            let range = visible.in_original(found.span.start..found.span.end);
+            Found { span: Span { start: range.start, end: range.end, ..found.span }, ..found }
+        }));
+    }
+    merged(found)
+}
+
+fn scanned(text: &str) -> Vec<Found> {
     let mut scan = Scan::new(text);
     scan::run(&mut scan);
-    merged(scan.found)
+    scan.found
 }
 
 /// The finds in order; where some overlap, one covers them all.

@@ -11,6 +11,8 @@ mod assign;
 mod card;
 mod find;
 mod header;
+mod invisible;
+mod lines;
 mod name;
 mod pem;
 mod rules;
@@ -18,6 +20,7 @@ mod scan;
 mod url;
 mod value;
 mod verify;
+mod wording;
 
 #[cfg(test)]
 pub(crate) mod tests;

@@ -1,78 +1,138 @@
-//! Private keys in PEM: `-----BEGIN … PRIVATE KEY-----` and the base64 lines that follow, with or without an END.
+//! Private keys in PEM: `-----BEGIN … PRIVATE KEY-----` and the base64 lines that follow, with or without an END, or before an END
+//! whose BEGIN was cut off.
 //!
-//! With an END in reach, all from the first line of base64 to the END is the secret, whatever it looks like. Without one the body ends
-//! at the first line that is no base64, so that nothing behind it vanishes. Lines may be indented, quoted, numbered, or joined by an
-//! escaped line break or a blank. A marker without a body masks nothing.
+//! The literal is `private key`; what stands before it makes it a BEGIN or an END, in either case and with dashes of any kind. Between a
+//! BEGIN and its END all is the secret, whatever it looks like. Without an END the body ends at the first line that is no base64, so that
+//! nothing behind it vanishes. Lines may be indented, quoted, numbered, commented, strings of a program, or joined by an escaped line
+//! break or a blank (`lines.rs`). A marker without a body masks nothing.
 
 use std::ops::Range;
 
 use super::find::Evidence;
+use super::lines::{self, Next};
 use super::scan::{Alphabet, Scan};
+use super::value;
 
-/// How long the label between BEGIN and the dashes may be.
+/// How long the label between BEGIN and `PRIVATE KEY` may be.
 const MAX_LABEL: usize = 48;
-/// Header lines (`Proc-Type:`, `Comment:`) and blank ones before the body that are skipped, and how long one may be.
+/// How many bytes of the dashes of a marker are looked at, and how many make one.
+const MAX_DASHES: usize = 24;
+const MIN_DASHES: usize = 2;
+/// Header lines (`Proc-Type:`, `Comment:`) before the body that are skipped, and how long one may be.
 const MAX_HEADERS: usize = 8;
 const MAX_HEADER: usize = 200;
-/// How far from its BEGIN an END is looked for: a key of 16,384 bits takes 13 KB.
+/// How far an END may be from its BEGIN: a key of 16,384 bits takes 13 KB.
 const MAX_BLOCK: usize = 20_000;
 /// A line of so much base64 belongs to a key, whatever the lines before it looked like.
 const LONG_LINE: usize = 40;
 /// A first line with less base64 than this is no body.
 const MIN_FIRST_LINE: usize = 16;
+/// A last line with less base64 than this says nothing.
+const MIN_LAST_LINE: usize = 6;
+/// How much may stand between two lines before an END.
+const MAX_GAP: usize = 24;
 
-/// Notes the body of the key whose BEGIN is at `hit`.
-pub(super) fn private_key(scan: &mut Scan<'_>, kind: &'static str, hit: Range<usize>) {
-    let label_len = (0..MAX_LABEL).take_while(|i| matches!(scan.byte(hit.end + i), b'A'..=b'Z' | b'0'..=b'9' | b' ')).count();
-    let label = scan.slice(hit.end..hit.end + label_len).trim_ascii();
-    let dashes = (0..8).take_while(|i| scan.byte(hit.end + label_len + i) == b'-').count();
-    if dashes < 4 || !(label.ends_with(b"PRIVATE KEY") || label.ends_with(b"PRIVATE KEY BLOCK")) {
-        return;
-    }
-    let start = hit.end + label_len + dashes;
-    let end = block_end(scan, start);
-    let body = match (body(scan, start), end) {
-        (Some(body), Some(end)) => Some(body.start..before_break(scan, body.end.max(end))),
-        (None, Some(end)) if is_mostly_base64(scan, start..end) => Some(start..before_break(scan, end)),
-        (body, _) => body,
-    };
+/// A BEGIN whose END has not come yet.
+pub(super) struct OpenKey {
+    /// First byte behind the marker.
+    start: usize,
+    body: Option<Range<usize>>,
+}
+
+/// A marker and what it says.
+struct Marker {
+    begins: bool,
+    /// It has its dashes; without them it might be a line of prose.
+    dashed: bool,
+    range: Range<usize>,
+}
+
+/// Notes the key that the marker around the literal at `hit` opens or closes.
+pub(super) fn private_key(scan: &mut Scan<'_>, kind: &'static str, hit: &Range<usize>) {
+    let Some(marker) = marker(scan, hit) else { return };
+    let body = if marker.begins { opened(scan, &marker) } else { closed(scan, &marker) };
+    scan.no_key_before = marker.range.end;
     if let Some(body) = body {
         scan.found(body, kind, Evidence::Shape);
     }
 }
 
-/// The END of the block whose BEGIN ends at `start`: the next marker, if it is one. Every byte lies behind one BEGIN only.
-fn block_end(scan: &mut Scan<'_>, start: usize) -> Option<usize> {
-    let block = scan.slice(start..scan.bytes.len().min(start + MAX_BLOCK));
-    let mut at = 0;
-    loop {
-        let rest = block.get(at..)?;
-        let found = memchr::memmem::find(rest, b"----");
-        scan.tick(found.unwrap_or(rest.len()));
-        let marker = at + found?;
-        let dashes = block.get(marker..)?.iter().take_while(|b| **b == b'-').count();
-        scan.tick(dashes);
-        let word = block.get(marker + dashes..)?.trim_ascii_start();
-        if word.starts_with(b"END ") {
-            return Some(start + marker);
+/// The body behind a BEGIN, as far as it is known without its END.
+fn opened(scan: &mut Scan<'_>, marker: &Marker) -> Option<Range<usize>> {
+    let start = marker.range.end;
+    let body = body(scan, start).filter(|body| marker.dashed || body.len() >= LONG_LINE);
+    scan.open_key = Some(OpenKey { start, body: body.clone() });
+    body
+}
+
+/// All before an END, from its BEGIN or from the first line that is left of the key. Every byte lies before one END only.
+fn closed(scan: &mut Scan<'_>, marker: &Marker) -> Option<Range<usize>> {
+    let end = lines::before_break(scan, marker.range.start);
+    match scan.open_key.take() {
+        Some(open) if marker.range.start.saturating_sub(open.start) <= MAX_BLOCK && !has_marker(scan, open.start..marker.range.start) => {
+            match open.body {
+                Some(body) => Some(body.start..body.end.max(end)),
+                None => is_mostly_base64(scan, open.start..end).then_some(open.start..end),
+            }
         }
-        if word.starts_with(b"BEGIN ") {
-            return None;
-        }
-        at = marker + dashes;
+        _ => lines_before(scan, marker.range.start).map(|start| start..end),
     }
 }
 
-/// Before the blanks and line breaks, escaped ones too, that end at `end`.
-fn before_break(scan: &Scan<'_>, mut end: usize) -> usize {
-    loop {
-        let slashes = (2..10).take_while(|back| scan.before(end, *back) == b'\\').count();
-        match scan.before(end, 1) {
-            b' ' | b'\t' | b'\n' | b'\r' => end -= 1,
-            b'n' | b'r' if slashes > 0 => end -= 1 + slashes,
-            _ => return end,
-        }
+/// The marker that the literal at `hit` is part of.
+fn marker(scan: &mut Scan<'_>, hit: &Range<usize>) -> Option<Marker> {
+    let part_of_label = |b: u8| b.is_ascii_alphanumeric() || b == b' ';
+    let label = (1..=MAX_LABEL).take_while(|back| part_of_label(scan.before(hit.start, *back))).count();
+    let label = hit.start - label;
+    scan.tick(hit.start - label);
+    let word = scan.slice(label..hit.start).trim_ascii_start().split(|b| *b == b' ').next()?;
+    let begins = word.eq_ignore_ascii_case(b"BEGIN");
+    if !begins && !word.eq_ignore_ascii_case(b"END") {
+        return None;
     }
+    let mut start = label;
+    while label - start < MAX_DASHES && dash_before(scan, start) > 0 {
+        start -= dash_before(scan, start);
+    }
+    let block = scan.slice(hit.end..hit.end + 6).eq_ignore_ascii_case(b" BLOCK");
+    let label_end = hit.end + if block { 6 } else { 0 };
+    let closing = label_end + (0..2).take_while(|i| scan.byte(label_end + i) == b' ').count();
+    let mut end = closing;
+    while end - closing < MAX_DASHES && dash_at(scan, end) > 0 {
+        end += dash_at(scan, end);
+    }
+    let dashed = label - start >= MIN_DASHES && end - closing >= MIN_DASHES;
+    let bare = start == label && end == closing && !word.iter().any(u8::is_ascii_lowercase);
+    let end = if dashed { end } else { label_end };
+    (dashed || bare).then_some(Marker { begins, dashed, range: start..end })
+}
+
+/// How many bytes the dash at `at` has: a hyphen, or what a word processor makes of two.
+fn dash_at(scan: &Scan<'_>, at: usize) -> usize {
+    match scan.rest(at) {
+        [b'-', ..] => 1,
+        [0xe2, 0x80, 0x93 | 0x94, ..] => 3,
+        _ => 0,
+    }
+}
+
+/// How many bytes the dash has that ends at `end`.
+fn dash_before(scan: &Scan<'_>, end: usize) -> usize {
+    let width = if scan.before(end, 1) == b'-' { 1 } else { 3 };
+    let dash = end.checked_sub(width).map_or(0, |at| dash_at(scan, at));
+    if dash == width { width } else { 0 }
+}
+
+/// Whether the marker of something else stands in a block.
+fn has_marker(scan: &mut Scan<'_>, block: Range<usize>) -> bool {
+    let bytes = scan.slice(block);
+    scan.tick(bytes.len());
+    memchr::memmem::find_iter(bytes, b"----").any(|at| {
+        let behind = bytes.get(at..).unwrap_or_default();
+        let word = behind.iter().take(MAX_DASHES).take_while(|b| **b == b'-').count();
+        let word = behind.get(word..).unwrap_or_default().trim_ascii_start();
+        word.starts_with(b"END ") || word.starts_with(b"BEGIN ")
+    })
 }
 
 /// Whether most of a block is runs of base64, as where a log has put something before each line.
@@ -90,89 +150,83 @@ fn body(scan: &mut Scan<'_>, at: usize) -> Option<Range<usize>> {
     let mut line = first_line(scan, at)?;
     let start = line.start;
     let width = line.len();
-    while let Some(next) = line_break(scan, line.end) {
-        let begin = skip_gutter(scan, next);
-        let end = scan.run(Alphabet::Base64, begin);
-        // A checksum line is no part of the key; a word of prose neither.
-        if end == begin || scan.byte(begin) == b'=' || !is_body_line(scan, begin..end) {
+    // Every line but the last has the width of the first, or is long.
+    while line.len() >= width.min(LONG_LINE) {
+        let Some(next) = lines::next(scan, line.end) else { break };
+        let end = scan.run(Alphabet::Base64, next.at);
+        if !is_body_line(scan, &next, end) {
             break;
         }
-        line = begin..end;
-        // Every line but the last has the width of the first, or is long.
-        if line.len() < width.min(LONG_LINE) {
-            break;
-        }
+        line = next.at..end;
     }
     Some(start..line.end)
 }
 
 /// The first line with base64 behind the BEGIN that ends at `at`; headers and blank lines are skipped.
 fn first_line(scan: &mut Scan<'_>, mut at: usize) -> Option<Range<usize>> {
+    let joined = scan.run(Alphabet::Base64, at);
+    if joined - at >= LONG_LINE {
+        return Some(at..joined);
+    }
     for _ in 0..MAX_HEADERS {
-        let next = line_break(scan, at)?;
-        let begin = skip_gutter(scan, next);
-        let end = scan.run(Alphabet::Base64, begin);
-        if end - begin >= MIN_FIRST_LINE {
-            return Some(begin..end);
+        let next = lines::next(scan, at)?;
+        let end = scan.run(Alphabet::Base64, next.at);
+        let line = scan.slice(next.at..end.min(next.at + MAX_HEADER));
+        if line.len() >= LONG_LINE || (line.len() >= MIN_FIRST_LINE && (!next.loose || value::is_random(line))) {
+            return Some(next.at..end);
         }
-        at = header_end(scan, begin)?;
+        at = header_end(scan, next.at)?;
     }
     None
 }
 
-/// The end of a header or blank line that begins at `at`.
+/// The end of a header that begins at `at`.
 fn header_end(scan: &mut Scan<'_>, at: usize) -> Option<usize> {
     let rest = scan.slice(at..scan.bytes.len().min(at + MAX_HEADER));
     let len = (0..rest.len()).find(|i| matches!(rest.get(*i..), Some([b'\n' | b'\r', ..] | [b'\\', b'n' | b'r' | b'\\', ..])))?;
     scan.tick(len);
     let name = rest.iter().take_while(|b| b.is_ascii_alphabetic() || **b == b'-').count();
-    (len == 0 || (name > 0 && rest.get(name) == Some(&b':'))).then_some(at + len)
+    (name > 0 && rest.get(name) == Some(&b':')).then_some(at + len)
 }
 
-/// Behind the line break at `at`: a real one, an escaped one, or the blank that took its place.
-fn line_break(scan: &Scan<'_>, at: usize) -> Option<usize> {
-    let rest = scan.rest(at);
-    match rest {
-        [b'\r', b'\n', ..] => return Some(at + 2),
-        [b'\n', ..] => return Some(at + 1),
-        [b' ', next, ..] if Alphabet::Base64.has(*next) => return Some(at + 1),
-        _ => {}
+/// Whether the run of base64 from `line.at` to `end`, behind the first line, belongs to the key: long, or not just a word.
+fn is_body_line(scan: &Scan<'_>, line: &Next, end: usize) -> bool {
+    let bytes = scan.slice(line.at..end.min(line.at + MAX_HEADER));
+    // A checksum line is no part of the key.
+    if bytes.is_empty() || bytes.first() == Some(&b'=') || bytes.len() >= LONG_LINE {
+        return bytes.len() >= LONG_LINE;
     }
-    let escape = |from: usize, letter: u8| {
-        let slashes = (0..8).take_while(|i| scan.byte(from + i) == b'\\').count();
-        (slashes > 0 && scan.byte(from + slashes) == letter).then_some(from + slashes + 1)
-    };
-    let behind_return = escape(at, b'r').unwrap_or(at);
-    escape(behind_return, b'n')
-}
-
-/// Skips what stands before the text of a line: blanks, quote marks, the sign of a diff, a line number and its bar.
-fn skip_gutter(scan: &Scan<'_>, at: usize) -> usize {
-    let blanks =
-        |from: usize| from + (0..32).take_while(|i| matches!(scan.byte(from + i), b' ' | b'\t' | b'>' | b'|' | b'"' | b'\'')).count();
-    let start = blanks(at);
-    let numbered = start + (0..6).take_while(|i| scan.byte(start + i).is_ascii_digit()).count();
-    let behind = blanks(numbered);
-    let marks: [&[u8]; 2] = ["→".as_bytes(), b":"];
-    if numbered > start {
-        if let Some(mark) = marks.iter().find(|mark| scan.rest(behind).starts_with(mark)) {
-            return blanks(behind + mark.len());
-        }
-        if behind > numbered {
-            return behind;
-        }
+    let odd = bytes.len() >= MIN_LAST_LINE && is_odd(bytes);
+    if line.loose {
+        return odd && lines::ends(scan, end);
     }
-    match scan.rest(start) {
-        [b'-', next, ..] if Alphabet::Base64.has(*next) => start + 1,
-        [b'+', b' ', ..] => blanks(start + 1),
-        _ => start,
-    }
-}
-
-/// Whether a line behind the first one belongs to the key: long, or not just a word.
-fn is_body_line(scan: &Scan<'_>, line: Range<usize>) -> bool {
-    let bytes = scan.slice(line.start..line.end.min(line.start + MAX_HEADER));
     let word = bytes.iter().skip(1).all(u8::is_ascii_lowercase);
-    let more_words = scan.byte(line.end) == b' ' && bytes.len() < MIN_FIRST_LINE;
-    bytes.len() >= LONG_LINE || (!word && !more_words)
+    let more_words = scan.byte(end) == b' ' && !lines::ends(scan, end) && bytes.len() < MIN_FIRST_LINE;
+    odd || (!word && !more_words)
+}
+
+/// Whether a short run has digits between letters or capitals behind its first letter, as words seldom have.
+fn is_odd(bytes: &[u8]) -> bool {
+    let capitals = bytes.iter().skip(1).any(u8::is_ascii_uppercase) && bytes.iter().any(u8::is_ascii_lowercase);
+    let letters = bytes.iter().any(u8::is_ascii_alphabetic);
+    capitals || (letters && bytes.iter().any(|b| b.is_ascii_digit() || matches!(b, b'+' | b'=')))
+}
+
+/// The first byte of the lines of base64 right before the END at `end`, whose BEGIN is missing.
+fn lines_before(scan: &mut Scan<'_>, end: usize) -> Option<usize> {
+    let floor = scan.no_key_before.max(scan.mask_end()).max(end.saturating_sub(MAX_BLOCK));
+    let (mut start, mut piece_end) = (end, end);
+    for piece in scan.slice(floor..end).rsplit(|b| !Alphabet::Base64.has(*b)) {
+        scan.tick(piece.len() + 1);
+        let last = start == end && piece.len() >= MIN_LAST_LINE && is_odd(piece);
+        if start - piece_end > MAX_GAP {
+            break;
+        }
+        if piece.len() >= LONG_LINE || last {
+            start = piece_end - piece.len();
+        }
+        piece_end = (piece_end - piece.len()).saturating_sub(1);
+    }
+    let escape = scan.before(start, 1) == b'\\' && matches!(scan.byte(start), b'n' | b'r' | b't');
+    (start < end).then_some(start + usize::from(escape))
 }

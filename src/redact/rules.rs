@@ -36,7 +36,7 @@ pub(super) enum Verify {
     TelegramPath,
     /// base64url parts with dots between, the first of them a JSON object
     Jwt,
-    /// The literal opens a PEM block.
+    /// The literal ends the label of a PEM block.
     Pem,
     /// The literal stands between scheme and authority of a URL.
     Url,
@@ -168,8 +168,7 @@ pub(super) static RULES: &[Rule] = &[
 
     // Of nobody in particular.
     rule("eyJ", "jwt", Verify::Jwt),
-    rule("-----BEGIN ", "private-key", Verify::Pem),
-    rule("---- BEGIN ", "private-key", Verify::Pem),
+    rule("private key", "private-key", Verify::Pem),
     token("AGE-SECRET-KEY-1", "age-key", Alnum, 50),
     rule("://", "url-password", Verify::Url),
     rule("authorization", "authorization", Verify::Authorization),
@@ -181,6 +180,17 @@ pub(super) static RULES: &[Rule] = &[
     value("passphrase", "password", Strength::Password),
     value("passwort", "password", Strength::Password),
     value("passcode", "password", Strength::Password),
+    value("mot de passe", "password", Strength::Password),
+    value("contraseña", "password", Strength::Password),
+    value("senha", "password", Strength::Password),
+    value("hasło", "password", Strength::Password),
+    value("wachtwoord", "password", Strength::Password),
+    value("пароль", "password", Strength::Password),
+    value("Пароль", "password", Strength::Password),
+    value("密码", "password", Strength::Password),
+    value("密碼", "password", Strength::Password),
+    value("パスワード", "password", Strength::Password),
+    value("비밀번호", "password", Strength::Password),
     value("pwd", "password", Strength::Password),
     value("_pass", "password", Strength::Password),
     value("-pass", "password", Strength::Password),
@@ -188,6 +198,7 @@ pub(super) static RULES: &[Rule] = &[
     value("secret", "secret", Strength::Secret),
     value("secret_key", "secret", Strength::Secret),
     value("secret-key", "secret", Strength::Secret),
+    value("secret key", "secret", Strength::Secret),
     value("secretkey", "secret", Strength::Secret),
     value("secret_key_base", "secret", Strength::Secret),
     value("secret_access_key", "aws-secret-key", Strength::Secret),
@@ -200,6 +211,7 @@ pub(super) static RULES: &[Rule] = &[
     value("api%5fkey", "api-key", Strength::Secret),
     value("access_key", "api-key", Strength::Secret),
     value("access-key", "api-key", Strength::Secret),
+    value("access key", "api-key", Strength::Secret),
     value("accesskey", "api-key", Strength::Secret),
     value("account_key", "api-key", Strength::Secret),
     value("accountkey", "api-key", Strength::Secret),

@@ -9,6 +9,7 @@ use std::sync::OnceLock;
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
 
 use super::find::{Evidence, Found};
+use super::pem::OpenKey;
 use super::rules::{RULES, Rule};
 use super::{MASK_OPEN, Span, card, verify};
 
@@ -56,6 +57,10 @@ pub(super) struct Scan<'t> {
     pub(super) url: (Range<usize>, Option<usize>),
     /// Up to here `eyJ` can begin no token: the first part is known to stand alone.
     pub(super) no_jwt_before: usize,
+    /// The last BEGIN of a private key, until its END comes.
+    pub(super) open_key: Option<OpenKey>,
+    /// End of the last marker of a private key: what stands before it belongs to no later END.
+    pub(super) no_key_before: usize,
     /// End of the last mask that the text came with.
     mask_end: usize,
     /// End of the last find that rests on context.
@@ -73,6 +78,8 @@ impl<'t> Scan<'t> {
             runs: [const { 0..0 }; ALPHABETS],
             url: (0..0, None),
             no_jwt_before: 0,
+            open_key: None,
+            no_key_before: 0,
             mask_end: 0,
             context_end: 0,
             #[cfg(test)]
@@ -165,6 +172,11 @@ impl<'t> Scan<'t> {
     /// Whether `at` lies in or before what context has already shown to be secret.
     pub(super) fn covered(&self, at: usize) -> bool {
         at < self.context_end
+    }
+
+    /// End of the last mask that the text came with, before the literal that is being looked at.
+    pub(super) fn mask_end(&self) -> usize {
+        self.mask_end
     }
 
     /// Whether `at` lies in a mask that the text came with; notes such a mask where one begins.

@@ -3,8 +3,10 @@
 //!
 //! In the data files and below a `⟂` stands inside every token: the reader takes it out, so that no forge mistakes the files for a leak.
 
+mod keys;
 mod properties;
 mod rows;
+mod wording;
 
 use std::convert::Infallible;
 

@@ -205,10 +205,34 @@ fn is_phrase(bytes: &[u8]) -> bool {
 /// Whether a word behind `is` or behind a flag is none of a sentence.
 pub(super) fn stands_out(bytes: &[u8]) -> bool {
     let has = |class: fn(&u8) -> bool| bytes.iter().any(class);
-    let inner = bytes.get(1..bytes.len().saturating_sub(1)).unwrap_or_default();
-    let symbol = inner.iter().any(|b| matches!(b, b'!' | b'@' | b'#' | b'$' | b'%' | b'^' | b'&' | b'*' | b'+' | b'=' | b'~'));
-    let classes = symbol && bytes.len() >= 8 && has(u8::is_ascii_uppercase) && has(u8::is_ascii_lowercase);
+    let classes = has_inner_symbol(bytes) && bytes.len() >= 8 && has(u8::is_ascii_uppercase) && has(u8::is_ascii_lowercase);
     has(u8::is_ascii_digit) || classes || is_long_run(bytes) || is_shuffled(bytes) || is_phrase(bytes)
+}
+
+/// A symbol that words do not have, but as an emphasis around them.
+fn has_inner_symbol(bytes: &[u8]) -> bool {
+    let inner = bytes.get(1..bytes.len().saturating_sub(1)).unwrap_or_default();
+    inner.iter().any(|b| matches!(b, b'!' | b'@' | b'#' | b'$' | b'%' | b'^' | b'&' | b'*' | b'+' | b'=' | b'~'))
+}
+
+/// Whether a word in a sentence, a table or on a line of its own can only be a value: eight characters and more with letters and a digit or
+/// a symbol among them, or a long run of letters, and no term, no address of mail.
+pub(super) fn stands_out_in_prose(bytes: &[u8]) -> bool {
+    #[rustfmt::skip]
+    const TERMS: [&[u8]; 16] = [
+        b"sha", b"md5", b"base64", b"base32", b"utf", b"oauth", b"aes", b"rsa", b"x509", b"pbkdf", b"argon", b"hs256", b"rs256", b"http",
+        b"ipv", b"uint",
+    ];
+    let has = |class: fn(&u8) -> bool| bytes.iter().any(class);
+    let term = |part: &[u8]| TERMS.iter().any(|term| part.get(..term.len()).is_some_and(|start| start.eq_ignore_ascii_case(term)));
+    let plain = !matches!(bytes.first(), Some(b'-' | b'/' | b'\\')) && !bytes.contains(&b' ') && !bytes.split(|b| *b == b'-').any(term);
+    // `TICKET-42`
+    let numbered = bytes.split(|b| *b == b'-').all(|part| part.iter().all(u8::is_ascii_digit) || !part.iter().any(u8::is_ascii_digit));
+    let numbered = numbered && bytes.contains(&b'-') && !has_inner_symbol(bytes);
+    let mail = bytes.split(|b| *b == b'@').nth(1).is_some_and(|host| host.contains(&b'.'));
+    let cases = has_inner_symbol(bytes) && has(u8::is_ascii_uppercase) && has(u8::is_ascii_lowercase);
+    let mixed = bytes.len() >= 8 && (cases || (has(u8::is_ascii_alphabetic) && has(u8::is_ascii_digit)));
+    plain && !mail && !numbered && (mixed || is_long_run(bytes) || is_shuffled(bytes))
 }
 
 /// Whether a value only says what belongs in its place: `my-access-token`, `YOUR_KEY`.

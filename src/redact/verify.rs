@@ -24,6 +24,7 @@ pub(super) fn check(scan: &mut Scan<'_>, rule: &Rule, hit: Range<usize>) {
         Verify::Bearer => header::bearer(scan, rule.kind, hit),
         Verify::Url => url::userinfo(scan, rule.kind, hit),
         Verify::Webhook => webhook(scan, rule.kind, hit),
+        Verify::Pem => pem::private_key(scan, rule.kind, &hit),
         Verify::Mask => {}
         // From here on the case of the literal counts.
         _ if scan.slice(hit.clone()) != rule.literal.as_bytes() => {}
@@ -37,7 +38,6 @@ pub(super) fn check(scan: &mut Scan<'_>, rule: &Rule, hit: Range<usize>) {
         Verify::Telegram => telegram(scan, rule.kind, hit),
         Verify::TelegramPath => telegram_path(scan, rule.kind, hit.end),
         Verify::Jwt => jwt(scan, rule.kind, hit.start),
-        Verify::Pem => pem::private_key(scan, rule.kind, hit),
     }
 }
 

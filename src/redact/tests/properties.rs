@@ -16,7 +16,7 @@ impl Random {
 
 /// Texts put together at random from what the rules react to.
 pub(crate) fn random_texts(count: usize) -> impl Iterator<Item = String> {
-    const PIECES: [&str; 48] = [
+    const PIECES: [&str; 60] = [
         " ",
         "\n",
         "\r\n",
@@ -65,6 +65,18 @@ pub(crate) fn random_texts(count: usize) -> impl Iterator<Item = String> {
         "MIIEvQIBADANBgkqhkiG9w0BAQ",
         "[redacted:token]",
         "…",
+        "-----BEGIN ",
+        "-----END ",
+        "–––––",
+        "-----\n",
+        "\u{1b}[0m",
+        "\u{1b}]",
+        "\u{2060}",
+        " - ",
+        "| ",
+        "for bob is ",
+        "x9Yz+w8Q",
+        "<br>",
     ];
     let mut random = Random(1);
     (0..count).map(move |_| {

@@ -358,8 +358,17 @@ unsafe fn argument_integer(value: *mut ffi::sqlite3_value) -> Option<i64> {
     (kind == ffi::SQLITE_INTEGER || kind == ffi::SQLITE_FLOAT && number.fract() == 0.0).then_some(integer)
 }
 
-fn failed(code: c_int) -> String {
-    format!("FTS5 failed (SQLite error {code})")
+/// Why an auxiliary function fails.
+enum Failure {
+    Text(String),
+    /// SQLite's own code, handed on: an interrupt stays an interrupt.
+    Code(c_int),
+}
+
+impl From<&str> for Failure {
+    fn from(text: &str) -> Self {
+        Self::Text(text.to_owned())
+    }
 }
 
 /// What an auxiliary function gives.
@@ -373,7 +382,7 @@ enum Outcome {
 ///
 /// # Safety
 /// `result` is the one of the call.
-unsafe fn answer(result: *mut ffi::sqlite3_context, name: &str, run: impl FnOnce() -> Result<Outcome, String>) {
+unsafe fn answer(result: *mut ffi::sqlite3_context, name: &str, run: impl FnOnce() -> Result<Outcome, Failure>) {
     let error = match catch_unwind(AssertUnwindSafe(run)) {
         // SAFETY: the result of this call.
         Ok(Ok(Outcome::Null)) => return unsafe { ffi::sqlite3_result_null(result) },
@@ -384,7 +393,9 @@ unsafe fn answer(result: *mut ffi::sqlite3_context, name: &str, run: impl FnOnce
             Ok(length) => return unsafe { ffi::sqlite3_result_text(result, text.as_ptr().cast(), length, ffi::SQLITE_TRANSIENT()) },
             Err(_) => "text is too long".to_owned(),
         },
-        Ok(Err(text)) => text,
+        // SAFETY: the result of this call.
+        Ok(Err(Failure::Code(code))) => return unsafe { ffi::sqlite3_result_error_code(result, code) },
+        Ok(Err(Failure::Text(text))) => text,
         Err(_) => "internal error (a panic was caught)".to_owned(),
     };
     let text = format!("{name}: {error}");
@@ -403,7 +414,7 @@ unsafe extern "C" fn x_excerpt(
     let run = || {
         // SAFETY: FTS5's own.
         let &[text, max_chars] = (unsafe { arguments(count, values) }) else {
-            return Err(format!("expected 3 arguments (table, text, max_chars), got {}", i64::from(count) + 1));
+            return Err(Failure::Text(format!("expected 3 arguments (table, text, max_chars), got {}", i64::from(count) + 1)));
         };
         // SAFETY: a value that FTS5 gave.
         let max_chars = unsafe { argument_integer(max_chars) }.and_then(|max| usize::try_from(max).ok()).filter(|&max| max > 0);
@@ -413,9 +424,9 @@ unsafe extern "C" fn x_excerpt(
             return Ok(Outcome::Null);
         }
         // SAFETY: a value that FTS5 gave.
-        let Some((text, true)) = (unsafe { argument_bytes(text) }) else { return Err("argument 2 (text) must be TEXT".to_owned()) };
+        let Some((text, true)) = (unsafe { argument_bytes(text) }) else { return Err("argument 2 (text) must be TEXT".into()) };
         let excerpt = row_excerpt(&Row { api, context }, &String::from_utf8_lossy(text), max_chars);
-        excerpt.map(Outcome::Text).map_err(failed)
+        excerpt.map(Outcome::Text).map_err(Failure::Code)
     };
     // SAFETY: the result of this call.
     unsafe { answer(result, "session_search_excerpt", run) }
@@ -433,14 +444,14 @@ unsafe extern "C" fn x_bm25(
         const WRONG: &str = "argument 2 (statistics) must be a BLOB of little-endian doubles: average tokens of a row, idf of each phrase";
         // SAFETY: FTS5's own.
         let &[statistics] = (unsafe { arguments(count, values) }) else {
-            return Err(format!("expected 2 arguments (table, statistics), got {}", i64::from(count) + 1));
+            return Err(Failure::Text(format!("expected 2 arguments (table, statistics), got {}", i64::from(count) + 1)));
         };
         // SAFETY: a value that FTS5 gave.
-        let Some((statistics, false)) = (unsafe { argument_bytes(statistics) }) else { return Err(WRONG.to_owned()) };
+        let Some((statistics, false)) = (unsafe { argument_bytes(statistics) }) else { return Err(WRONG.into()) };
         let numbers: Vec<f64> = statistics.as_chunks::<8>().0.iter().map(|bytes| f64::from_le_bytes(*bytes)).collect();
         row_bm25(&Row { api, context }, &numbers).map(Outcome::Real).map_err(|code| match code {
-            ffi::SQLITE_ERROR => WRONG.to_owned(),
-            code => failed(code),
+            ffi::SQLITE_ERROR => WRONG.into(),
+            code => Failure::Code(code),
         })
     };
     // SAFETY: the result of this call.

@@ -14,6 +14,7 @@ use std::collections::BTreeSet;
 use std::ffi::{CStr, CString, c_int};
 use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::ptr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rusqlite::types::{Null, Value, ValueRef};
@@ -94,12 +95,12 @@ impl Handle {
         }
     }
 
-    /// What the transaction on the main database is doing.
+    /// What the transaction is doing, whichever database it is on.
     pub(crate) fn transaction_state(&self) -> TransactionState {
         // SAFETY: reading the pointer of a live connection.
         let raw = unsafe { self.connection.handle() };
         // SAFETY: the connection is live while one of its callbacks runs.
-        match unsafe { ffi::sqlite3_txn_state(raw, c"main".as_ptr()) } {
+        match unsafe { ffi::sqlite3_txn_state(raw, ptr::null()) } {
             ffi::SQLITE_TXN_WRITE => TransactionState::Write,
             ffi::SQLITE_TXN_READ => TransactionState::Read,
             _ => TransactionState::None,

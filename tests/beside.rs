@@ -431,3 +431,64 @@ fn opening_refuses_what_cannot_be_searched() {
     let unopened = search_as(&index, "word", EVERYTHING.0, "{}").unwrap_err().to_string();
     assert!(unopened.contains("call session_search_open(path) first"), "{unopened}");
 }
+
+#[test]
+fn events_that_followed_a_restored_backup_are_not_taken_for_an_append() {
+    let mut world = World::new(Layout::September);
+    let index = world.host.index();
+    world.session("s1", KEY, None);
+    world.say("s1", "m1", None, "word one");
+    world.say("s1", "m2", Some("m1"), "word two");
+    let lost = world.say("s1", "m3", Some("m2"), "word three");
+    assert_eq!(found(&index, "word"), ["m1", "m2", "m3"]);
+    // As after a restore: the generation is the one of the backup, and other events follow it.
+    world.app.execute("DELETE FROM transcript_events WHERE session_id = 's1' AND seq = ?1", [lost]).unwrap();
+    world.rewind("s1", "l1", "m2", "m1");
+    assert_eq!(found(&index, "word"), ["m1"]);
+    world.say("s1", "n2", Some("m1"), "word four");
+    assert_eq!(found(&index, "word"), ["m1", "n2"]);
+}
+
+#[test]
+fn a_transcript_that_comes_back_half_removed_is_not_in_step() {
+    let mut one = World::new(Layout::Standalone);
+    fill(&mut one, 1, 15_000);
+    let other = World::new(Layout::Standalone);
+    let index = one.host.index();
+    assert_eq!(ids(&search(&index, "\"number 7\"")), ["m0-7"]);
+    // Another host on the same index: the transcripts of the first one are in the way, and removed as far as the time goes.
+    open(&index, &other.host.path);
+    search(&index, "filler");
+    open(&index, &one.host.path);
+    for n in [7, 5_000, 14_999] {
+        let answer = search(&index, &format!("\"number {n}\""));
+        assert!(ids(&answer) == [format!("m0-{n}")] || answer["indexing"] == true, "number {n}: {answer}");
+    }
+    reconcile(&index);
+    assert_eq!(status(&index, "messages"), 15_000.into());
+}
+
+#[test]
+fn a_search_works_inside_statements_that_write_elsewhere() {
+    let mut world = World::new(Layout::September);
+    let index = world.host.index();
+    index
+        .execute_batch("ATTACH ':memory:' AS other; CREATE TABLE other.t(id); CREATE TEMP TABLE t(id); CREATE TABLE main.mine(id)")
+        .unwrap();
+    world.session("s1", KEY, None);
+    for (i, target) in ["temp.t", "other.t", "main.mine"].into_iter().enumerate() {
+        // With something to index, and then without.
+        let parent = (i > 0).then(|| format!("m{}", i - 1));
+        world.say("s1", &format!("m{i}"), parent.as_deref(), "word");
+        for _ in 0..2 {
+            let sql = format!("INSERT INTO {target} SELECT message_id FROM sessions_search('word', ?1, ?2)");
+            let rows = index.execute(&sql, params![EVERYTHING.0, EVERYTHING.1]).unwrap();
+            assert!(rows <= i + 1, "{target}");
+            assert!(index.is_autocommit(), "{target}");
+            assert_eq!(found(&index, "word").len(), i + 1, "{target}");
+        }
+    }
+    let sql = "CREATE TEMP TABLE made AS SELECT * FROM sessions_search('word', ?1, ?2)";
+    index.execute(sql, params![EVERYTHING.0, EVERYTHING.1]).unwrap();
+    assert_eq!(index.query_row("SELECT count(*) FROM made", [], |row| row.get::<_, i64>(0)).unwrap(), 3);
+}

@@ -31,7 +31,8 @@ pub(super) struct Transcript {
     messages: BTreeMap<i64, Found>,
     /// Events that cannot be read, or have no seq that can be indexed.
     pub(super) unreadable: i64,
-    next_seq: Option<i64>,
+    /// Seq and hash of the last event that was read.
+    last: Option<(i64, i64)>,
     complete: bool,
 }
 
@@ -45,7 +46,7 @@ impl Transcript {
         mut each: impl FnMut(i64, Option<Message>) -> bool,
     ) -> Result<bool> {
         if self.session.as_ref() != Some(session) {
-            if !self.session.as_ref().is_some_and(|before| session.continues(before)) {
+            if !self.is_continued_by(snapshot, session)? {
                 *self = Self::default();
             }
             self.session = Some(session.clone());
@@ -55,7 +56,8 @@ impl Transcript {
             return Ok(true);
         }
         let mut stopped = false;
-        snapshot.events(&session.session_id, self.next_seq.unwrap_or(i64::MIN), |seq, stored| {
+        let from = self.last.map_or(i64::MIN, |(seq, _)| seq.saturating_add(1));
+        snapshot.events(&session.session_id, from, |seq, stored| {
             let message = self.take(seq, &stored);
             stopped = !each(seq, message);
             !stopped
@@ -64,8 +66,15 @@ impl Transcript {
         Ok(self.complete)
     }
 
+    /// Whether what has been read is the beginning of the transcript as it is now. The generation alone does not say so: it goes back
+    /// with a backup, and then other events may follow.
+    fn is_continued_by(&self, snapshot: &Snapshot<'_>, session: &Session) -> Result<bool> {
+        let (Some(before), Some((seq, hash))) = (&self.session, self.last) else { return Ok(false) };
+        Ok(session.continues(before) && snapshot.event_hash(&session.session_id, seq)? == Some(hash))
+    }
+
     fn take(&mut self, seq: i64, stored: &StoredEvent<'_>) -> Option<Message> {
-        self.next_seq = self.next_seq.max(Some(seq.saturating_add(1)));
+        self.last = self.last.max(Some((seq, stored.hash())));
         let Some(event) = stored.read() else {
             self.unreadable += 1;
             return None;
@@ -113,10 +122,13 @@ impl Remembered {
         }
     }
 
+    /// Where there is no room, one that has been read wholly goes, the longest unused first; else the new one, so that the others finish.
     pub(super) fn keep(&mut self, session_id: &str, transcript: Transcript) {
         self.transcripts.push((session_id.to_owned(), transcript));
-        let extra = self.transcripts.len().saturating_sub(Self::MOST);
-        self.transcripts.drain(..extra);
+        if self.transcripts.len() > Self::MOST {
+            let wholly = self.transcripts.iter().position(|(_, transcript)| transcript.complete);
+            self.transcripts.remove(wholly.unwrap_or(Self::MOST));
+        }
     }
 
     pub(super) fn forget_all(&mut self) {

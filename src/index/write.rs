@@ -169,6 +169,8 @@ impl Writer<'_> {
                 break;
             }
             progress.any = true;
+            // Half removed it is in step with nothing, should the host bring it back.
+            self.execute("UPDATE main.session_search_transcript SET indexed_stamp = NULL WHERE id = ?1", [id])?;
             if self.write_difference(id, &BTreeMap::new(), &mut BTreeMap::new(), None)? == Done::All {
                 self.execute("DELETE FROM main.session_search_transcript WHERE id = ?1", [id])?;
                 catalog.orphans.pop();

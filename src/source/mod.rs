@@ -233,6 +233,16 @@ impl Snapshot<'_> {
         Ok(found)
     }
 
+    /// The hash of one event, if it is there.
+    pub(crate) fn event_hash(&self, session_id: &str, seq: i64) -> Result<Option<i64>> {
+        let mut hash = None;
+        self.events_between(session_id, seq, seq, |_, stored| {
+            hash = Some(stored.hash());
+            true
+        })?;
+        Ok(hash)
+    }
+
     /// Whether a transcript has an event of this id, where the host keeps track of that.
     pub(crate) fn has_event(&self, session_id: &str, event_id: &str) -> Result<bool> {
         let Some(sql) = self.adapter.has_event else { return Ok(false) };

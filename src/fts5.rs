@@ -289,29 +289,25 @@ fn row_excerpt(row: &Row, text: &str, max_chars: usize) -> Result<String, c_int>
 }
 
 /// bm25 of the row, as FTS5's own but with statistics that are given: the average number of tokens of a row, then the idf of each phrase.
-fn row_bm25(row: &Row, statistics: &[f64]) -> Result<f64, c_int> {
+fn row_bm25(row: &Row, statistics: &[[u8; 8]]) -> Result<f64, c_int> {
     const K1: f64 = 1.2;
     const B: f64 = 0.75;
     let (average, idf) = statistics.split_first().ok_or(ffi::SQLITE_ERROR)?;
     if idf.len() != row.phrase_count() {
         return Err(ffi::SQLITE_ERROR);
     }
-    let mut frequencies = vec![0_u32; idf.len()];
-    if let [only] = &mut frequencies[..] {
-        *only = u32::try_from(row.instance_count()?).unwrap_or(0);
-    } else {
-        for instance in row.instances()? {
-            *frequencies.get_mut(instance.phrase).ok_or(ffi::SQLITE_ERROR)? += 1;
-        }
-    }
     #[expect(clippy::cast_precision_loss, reason = "a number of tokens")]
     let length = row.column_size(-1)? as f64;
-    let norm = K1 * (1.0 - B + B * length / average);
-    let score = |(frequency, idf): (&u32, &f64)| {
-        let frequency = f64::from(*frequency);
-        idf * frequency * (K1 + 1.0) / (frequency + norm)
-    };
-    Ok(frequencies.iter().zip(idf).map(score).sum())
+    let norm = K1 * (1.0 - B + B * length / f64::from_le_bytes(*average));
+    let score = |frequency: f64, idf: &[u8; 8]| f64::from_le_bytes(*idf) * frequency * (K1 + 1.0) / (frequency + norm);
+    if let [only] = idf {
+        return Ok(score(f64::from(row.instance_count()?), only)); // all matches are of the one phrase
+    }
+    let mut frequencies = vec![0.0; idf.len()];
+    for instance in row.instances()? {
+        *frequencies.get_mut(instance.phrase).ok_or(ffi::SQLITE_ERROR)? += 1.0;
+    }
+    Ok(frequencies.into_iter().zip(idf).map(|(frequency, idf)| score(frequency, idf)).sum())
 }
 
 /// The arguments of an auxiliary function, behind the table.
@@ -448,8 +444,7 @@ unsafe extern "C" fn x_bm25(
         };
         // SAFETY: a value that FTS5 gave.
         let Some((statistics, false)) = (unsafe { argument_bytes(statistics) }) else { return Err(WRONG.into()) };
-        let numbers: Vec<f64> = statistics.as_chunks::<8>().0.iter().map(|bytes| f64::from_le_bytes(*bytes)).collect();
-        row_bm25(&Row { api, context }, &numbers).map(Outcome::Real).map_err(|code| match code {
+        row_bm25(&Row { api, context }, statistics.as_chunks().0).map(Outcome::Real).map_err(|code| match code {
             ffi::SQLITE_ERROR => WRONG.into(),
             code => Failure::Code(code),
         })

@@ -1,7 +1,5 @@
 //! Reading the rows of the index.
 
-use std::collections::HashSet;
-
 use super::transcript_and_seq;
 use crate::error::{Error, Result};
 use crate::handle::Handle;
@@ -14,11 +12,11 @@ pub(crate) struct MessageRow {
     pub(crate) source_hash: i64,
 }
 
-/// Calls `each` with rowid and bm25 of every message of the given transcripts that matches. `statistics` are those of
+/// Calls `each` with rowid and bm25 of every message of the wanted transcripts that matches. `statistics` are those of
 /// `session_search_bm25`.
 pub(crate) fn matches(
     handle: &Handle,
-    transcripts: &HashSet<i64>,
+    is_wanted: impl Fn(i64) -> bool,
     expression: &str,
     statistics: &[u8],
     mut each: impl FnMut(i64, f64),
@@ -28,21 +26,21 @@ pub(crate) fn matches(
     let mut rows = statement.query(rusqlite::params![expression, statistics]).map_err(searching)?;
     while let Some(row) = rows.next().map_err(searching)? {
         let rowid = row.get(0).map_err(searching)?;
-        if transcripts.contains(&transcript_and_seq(rowid).0) {
+        if is_wanted(transcript_and_seq(rowid).0) {
             each(rowid, row.get(1).map_err(searching)?);
         }
     }
     Ok(())
 }
 
-/// How many messages of the given transcripts match.
-pub(crate) fn count_matches(handle: &Handle, transcripts: &HashSet<i64>, expression: &str) -> Result<i64> {
+/// How many messages of the wanted transcripts match.
+pub(crate) fn count_matches(handle: &Handle, is_wanted: impl Fn(i64) -> bool, expression: &str) -> Result<i64> {
     let sql = "SELECT rowid FROM main.session_search_fts WHERE session_search_fts MATCH ?1";
     let mut statement = handle.connection().prepare_cached(sql).map_err(searching)?;
     let mut rows = statement.query([expression]).map_err(searching)?;
     let mut count = 0;
     while let Some(row) = rows.next().map_err(searching)? {
-        count += i64::from(transcripts.contains(&transcript_and_seq(row.get(0).map_err(searching)?).0));
+        count += i64::from(is_wanted(transcript_and_seq(row.get(0).map_err(searching)?).0));
     }
     Ok(count)
 }

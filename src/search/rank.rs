@@ -51,7 +51,7 @@ impl<'r, 's> Ranking<'r, 's> {
 
     fn find(&mut self) -> Result<()> {
         let (handle, query) = (self.search.handle, &self.search.request.query);
-        let transcripts: HashSet<i64> = self.entries.keys().copied().collect();
+        let is_wanted = |transcript: i64| self.entries.contains_key(&transcript);
         let messages: i64 = self.entries.values().map(|entry| entry.messages).sum();
         let tokens: i64 = self.entries.values().map(|entry| entry.tokens).sum();
         let phrases: Vec<String> = query.phrases().collect();
@@ -62,11 +62,11 @@ impl<'r, 's> Ranking<'r, 's> {
             statistics.push(1.0);
         } else {
             for phrase in &phrases {
-                statistics.push(statistics.idf(index::count_matches(handle, &transcripts, phrase)?));
+                statistics.push(statistics.idf(index::count_matches(handle, is_wanted, phrase)?));
             }
         }
         let matches = &mut self.matches;
-        index::matches(handle, &transcripts, &expression, statistics.bytes(), |rowid, score| matches.push((score, rowid)))?;
+        index::matches(handle, is_wanted, &expression, statistics.bytes(), |rowid, score| matches.push((score, rowid)))?;
         if let [_] = phrases[..] {
             let idf = statistics.idf(i64::try_from(matches.len()).unwrap_or(i64::MAX));
             for (score, _) in matches {

@@ -4,6 +4,8 @@
 
 use std::fmt;
 
+use rusqlite::types::ValueRef;
+
 /// Why a call failed. The text is complete: it names the function and says what to do.
 #[derive(Debug)]
 pub struct Error(Kind);
@@ -99,5 +101,16 @@ pub(crate) fn shortened(value: &str) -> String {
     match value.char_indices().nth(60) {
         Some((end, _)) => format!("{}…", value.get(..end).unwrap_or_default()),
         None => value.to_owned(),
+    }
+}
+
+/// SQLite's name of the value's type.
+pub(crate) fn type_name(value: ValueRef<'_>) -> &'static str {
+    match value {
+        ValueRef::Null => "NULL",
+        ValueRef::Integer(_) => "INTEGER",
+        ValueRef::Real(_) => "REAL",
+        ValueRef::Text(_) => "TEXT",
+        ValueRef::Blob(_) => "BLOB",
     }
 }

@@ -6,7 +6,7 @@ use rusqlite::functions::Context;
 use rusqlite::types::ValueRef;
 
 use super::Function;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, type_name};
 use crate::handle::Handle;
 
 pub(super) struct Call<'c> {
@@ -64,16 +64,5 @@ pub(super) fn whole(value: ValueRef<'_>) -> Option<i64> {
         #[expect(clippy::float_cmp, reason = "exact or not a whole number")]
         ValueRef::Real(value) => Some(value as i64).filter(|&whole| whole as f64 == value),
         _ => None,
-    }
-}
-
-/// SQLite's name of the value's type.
-pub(super) fn type_name(value: ValueRef<'_>) -> &'static str {
-    match value {
-        ValueRef::Null => "NULL",
-        ValueRef::Integer(_) => "INTEGER",
-        ValueRef::Real(_) => "REAL",
-        ValueRef::Text(_) => "TEXT",
-        ValueRef::Blob(_) => "BLOB",
     }
 }

@@ -3,9 +3,9 @@
 use rusqlite::functions::{Aggregate, Context};
 use rusqlite::types::{Value, ValueRef};
 
-use super::call::{Call, type_name, whole};
+use super::call::{Call, whole};
 use crate::branch::{Branch, Entry};
-use crate::error::Result;
+use crate::error::{Result, type_name};
 use crate::event::Message;
 use crate::source::StoredEvent;
 

@@ -2,7 +2,7 @@
 
 use rusqlite::types::Value;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, type_name};
 use crate::handle::{Handle, Rows, TableFunction};
 use crate::search::{self, Request};
 
@@ -37,6 +37,6 @@ fn text<'v>(n: usize, name: &str, value: &'v Value) -> Result<Option<&'v str>> {
     match value {
         Value::Null => Ok(None),
         Value::Text(text) => Ok(Some(text)),
-        other => Err(Error::argument("sessions_search", n, name, "TEXT", &other.data_type().to_string().to_uppercase())),
+        other => Err(Error::argument("sessions_search", n, name, "TEXT", type_name(other.into()))),
     }
 }

@@ -95,7 +95,14 @@ pub(crate) fn prepare(conn: &Connection, identity: &str) -> Result<()> {
     let fts = if rusqlite::version_number() >= CONTENTLESS_DELETE { CREATE_FTS_CONTENTLESS } else { CREATE_FTS };
     conn.execute_batch(fts).map_err(preparing)?;
     let meta = "INSERT INTO main.session_search_meta(key, value) VALUES('format', ?1), ('identity', ?2), ('state', hex(randomblob(16)))";
-    conn.execute(meta, [&format_text(), identity]).map_err(preparing)?;
+    execute(conn, meta, [&format_text(), identity]).map_err(preparing)
+}
+
+/// Runs a statement to its end. Not as one that has no rows: with `PRAGMA count_changes` every statement that writes has one.
+pub(crate) fn execute(conn: &Connection, sql: &str, params: impl rusqlite::Params) -> rusqlite::Result<()> {
+    let mut statement = conn.prepare_cached(sql)?;
+    let mut rows = statement.query(params)?;
+    while rows.next()?.is_some() {}
     Ok(())
 }
 

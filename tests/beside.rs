@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use rusqlite::{Connection, params};
-use support::world::{LAYOUTS, Layout, World};
+use support::world::{LAYOUTS, Layout, World, fill};
 use support::{EVERYTHING, found, ids, message, open, reconcile, search, search_as, status};
 
 const NOTHING: [&str; 0] = [];
@@ -104,23 +104,6 @@ fn a_lost_transaction_of_the_caller_is_not_hushed_up() {
     index.execute_batch("PRAGMA max_page_count = 1000000").unwrap();
     reconcile(&index);
     assert_eq!(found(&index, "word199"), ["m199"]);
-}
-
-/// Fills a world with more than a search indexes on its way.
-fn fill(world: &mut World, sessions: usize, messages: usize) {
-    world.app.execute_batch("BEGIN").unwrap();
-    for s in 0..sessions {
-        let session = format!("s{s}");
-        world.session(&session, &format!("agent:main:dashboard:{s}"), None);
-        let mut parent = None;
-        for m in 0..messages {
-            let id = format!("m{s}-{m}");
-            let text = format!("filler text number {m} of session {s} with some more words to index, as people write them");
-            world.say(&session, &id, parent.as_deref(), &text);
-            parent = Some(id);
-        }
-    }
-    world.app.execute_batch("COMMIT").unwrap();
 }
 
 #[test]

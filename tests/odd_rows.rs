@@ -3,7 +3,7 @@
 mod support;
 
 use rusqlite::params;
-use support::world::{LAYOUTS, Layout, World};
+use support::world::{LAYOUTS, Layout, World, fill};
 use support::{found, message, open, reconcile, status};
 
 const NOTHING: [&str; 0] = [];
@@ -113,4 +113,40 @@ fn a_change_without_a_stamp_is_noticed_when_its_message_is_hit() {
         assert_eq!(found(&index, "after"), ["m1"], "{layout:?}");
         assert_eq!(found(&index, "word"), ["m1", "m2"], "{layout:?}");
     }
+}
+
+#[test]
+fn an_index_is_made_and_kept_with_count_changes_on() {
+    let mut world = World::new(Layout::September);
+    world.session("s1", KEY, None);
+    world.say("s1", "m1", None, "word one");
+    let index = world.host.index_unopened("session-search.sqlite");
+    index.execute_batch("PRAGMA count_changes = 1").unwrap();
+    open(&index, &world.host.path);
+    assert_eq!(found(&index, "word"), ["m1"]);
+    world.say("s1", "m2", Some("m1"), "word two");
+    reconcile(&index);
+    assert_eq!(found(&index, "word"), ["m1", "m2"]);
+}
+
+#[test]
+fn a_change_without_a_stamp_in_a_long_transcript_is_not_forgotten() {
+    let mut world = World::new(Layout::September);
+    fill(&mut world, 1, 12_000);
+    world.session("other", "agent:main:dashboard:other", None);
+    let index = world.host.index();
+    assert_eq!(found(&index, "\"number 11\""), ["m0-11"]);
+    let changed = message("m0-11", Some("m0-10"), "something new");
+    world.app.execute("UPDATE transcript_events SET event_json = ?1 WHERE session_id = 's0' AND seq = 11", [changed]).unwrap();
+    // One search notices it and may not get through; other sessions go on meanwhile.
+    for round in 0..100 {
+        assert_eq!(support::ids(&support::search(&index, "\"number 11\"")), NOTHING, "round {round}");
+        world.say("other", &format!("o{round}"), None, "meanwhile");
+        let answer = support::search(&index, "something new");
+        if answer["indexing"] != true {
+            assert_eq!(support::ids(&answer), ["m0-11"], "round {round}: in step means that it is found");
+            return;
+        }
+    }
+    panic!("searches alone get nowhere");
 }

@@ -19,13 +19,13 @@ pub(crate) struct Entry {
     /// Messages in the index, and tokens in them.
     pub(crate) messages: i64,
     pub(crate) tokens: i64,
-    /// Events that cannot be read, as far as they were.
-    pub(super) unreadable: i64,
+    /// Whether the index says of some state of its rows that it reflects it.
+    pub(super) stamped: bool,
     /// Whether the index reflects its rows.
     pub(crate) in_step: bool,
     /// Whether it may be found at all: not replaced by a rewind, not incognito.
     pub(crate) searchable: bool,
-    /// The transcripts of the same session that came after it. What they carry on counts there, if at all.
+    /// The transcripts that came directly after it, once its session has left it. What they carry on counts there, if at all.
     pub(crate) later: Vec<String>,
 }
 
@@ -45,7 +45,7 @@ impl Entry {
             transcript: indexed.map(|row| row.id),
             messages: indexed.map_or(0, |row| row.messages),
             tokens: indexed.map_or(0, |row| row.tokens),
-            unreadable: 0,
+            stamped: indexed.is_some_and(|row| row.stamp.is_some()),
             in_step: !searchable, // nothing indexed, nothing to index
             searchable,
             later: Vec::new(),
@@ -95,17 +95,19 @@ impl Catalog {
 
     fn join(handle: &Handle, sessions: Vec<Session>, host: HostVersion, index: IndexVersion) -> Result<Self> {
         let mut indexed = indexed_transcripts(handle)?;
-        let later = later_transcripts(&sessions);
-        let mut entries: Vec<_> = sessions
+        let mut later = later_transcripts(&sessions);
+        let entries: Vec<_> = sessions
             .into_iter()
             .map(|session| {
                 let row = indexed.remove(&session.session_id);
-                Entry::new(session, row.as_ref())
+                let mut entry = Entry::new(session, row.as_ref());
+                if !entry.session.current && !later.is_empty() {
+                    let key = (entry.session.session_key.clone(), entry.session.session_id.clone());
+                    entry.later = later.remove(&key).unwrap_or_default();
+                }
+                entry
             })
             .collect();
-        for (i, later) in later {
-            entries[i].later = later;
-        }
         let orphans = indexed.into_values().map(|row| row.id).collect();
         Ok(Self { entries, orphans, host, index })
     }
@@ -148,30 +150,13 @@ fn indexed_transcripts(handle: &Handle) -> Result<HashMap<String, Indexed>> {
     rows.and_then(Iterator::collect).map_err(reading)
 }
 
-/// Of each transcript that its session has left, and that others of the same session came after: those others.
-fn later_transcripts(sessions: &[Session]) -> Vec<(usize, Vec<String>)> {
-    let mut next: HashMap<(&str, &str), Vec<&Session>> = HashMap::new();
+/// The transcripts that came directly after each of the others, by session key and session id.
+fn later_transcripts(sessions: &[Session]) -> HashMap<(String, String), Vec<String>> {
+    let mut later: HashMap<_, Vec<_>> = HashMap::new();
     for session in sessions {
         if let Some(previous) = &session.previous_session_id {
-            next.entry((&session.session_key, previous)).or_default().push(session);
+            later.entry((session.session_key.clone(), previous.clone())).or_default().push(session.session_id.clone());
         }
     }
-    let mut all = Vec::new();
-    for (i, session) in sessions.iter().enumerate().filter(|(_, session)| !session.current) {
-        let mut later: Vec<&str> = Vec::new();
-        let mut open = vec![session];
-        while let Some(at) = open.pop() {
-            for &after in next.get(&(at.session_key.as_str(), at.session_id.as_str())).into_iter().flatten() {
-                // Not in circles, whatever the host says.
-                if after.session_id != session.session_id && !later.contains(&after.session_id.as_str()) {
-                    later.push(&after.session_id);
-                    open.push(after);
-                }
-            }
-        }
-        if !later.is_empty() {
-            all.push((i, later.into_iter().map(str::to_owned).collect()));
-        }
-    }
-    all
+    later
 }

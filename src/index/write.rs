@@ -156,9 +156,9 @@ impl Writer<'_> {
             };
             entry.transcript = Some(id);
             match self.bring_in_step(id, entry) {
-                Ok(done) => {
+                Ok((done, unreadable)) => {
                     progress.any = true;
-                    self.note(id, entry, done)?;
+                    self.note(id, entry, done, unreadable)?;
                 }
                 Err(Failed::Host(error)) => progress.unread = Some(error),
                 Err(Failed::Index(error)) => return Err(error),
@@ -171,7 +171,7 @@ impl Writer<'_> {
             progress.any = true;
             // Half removed it is in step with nothing, should the host bring it back.
             self.execute("UPDATE main.session_search_transcript SET indexed_stamp = NULL WHERE id = ?1", [id])?;
-            if self.write_difference(id, &BTreeMap::new(), &mut BTreeMap::new(), None)? == Done::All {
+            if self.clear(id)? == Done::All {
                 self.execute("DELETE FROM main.session_search_transcript WHERE id = ?1", [id])?;
                 catalog.orphans.pop();
             }
@@ -182,13 +182,9 @@ impl Writer<'_> {
         Ok(progress)
     }
 
-    /// Runs a statement to its end. Not as one without rows: `PRAGMA count_changes` gives every statement a row.
     fn execute(&mut self, sql: &str, params: impl rusqlite::Params) -> Result<()> {
         self.wrote = true;
-        let mut statement = self.handle.connection().prepare_cached(sql).map_err(writing_index)?;
-        let mut rows = statement.query(params).map_err(writing_index)?;
-        while rows.next().map_err(writing_index)?.is_some() {}
-        Ok(())
+        schema::execute(self.handle.connection(), sql, params).map_err(writing_index)
     }
 
     fn new_state(&self) -> Result<String> {
@@ -206,11 +202,11 @@ impl Writer<'_> {
         id.map_err(writing_index)
     }
 
-    /// Makes the index hold the searchable messages of a session, or nothing where it must not be found.
-    fn bring_in_step(&mut self, id: i64, entry: &mut Entry) -> Result<Done, Failed> {
+    /// Makes the index hold the searchable messages of a session, or nothing where it must not be found. Returns also how many of its
+    /// events cannot be read.
+    fn bring_in_step(&mut self, id: i64, entry: &Entry) -> Result<(Done, i64), Failed> {
         if !entry.searchable {
-            entry.unreadable = 0;
-            return Ok(self.write_difference(id, &BTreeMap::new(), &mut BTreeMap::new(), None)?);
+            return Ok((self.clear(id)?, 0));
         }
         let session_id = &entry.session.session_id;
         let mut transcript = self.remembered.take(session_id);
@@ -226,9 +222,14 @@ impl Writer<'_> {
         });
         let complete = read.map_err(Failed::Host)?;
         let done = if complete { self.write_difference(id, &transcript.active(), &mut texts, Some(session_id))? } else { Done::Part };
-        entry.unreadable = transcript.unreadable;
+        let unreadable = transcript.unreadable;
         self.remembered.keep(session_id, transcript);
-        Ok(done)
+        Ok((done, unreadable))
+    }
+
+    /// Takes all messages of a transcript out of the index.
+    fn clear(&mut self, id: i64) -> Result<Done> {
+        self.write_difference(id, &BTreeMap::new(), &mut BTreeMap::new(), None)
     }
 
     /// Writes the difference between what the index holds of a transcript and what it should hold, as far as the budget goes.
@@ -287,8 +288,8 @@ impl Writer<'_> {
     }
 
     /// Notes in the index and in the catalog how far a transcript got.
-    fn note(&mut self, id: i64, entry: &mut Entry, done: Done) -> Result<()> {
-        if done == Done::Part && !self.wrote {
+    fn note(&mut self, id: i64, entry: &mut Entry, done: Done, unreadable: i64) -> Result<()> {
+        if done == Done::Part && !self.wrote && !entry.stamped {
             return Ok(()); // nothing has changed
         }
         self.wrote = true;
@@ -297,11 +298,12 @@ impl Writer<'_> {
         let sql = "UPDATE main.session_search_transcript SET indexed_stamp = ?2, unreadable = ?3, (messages, tokens) =
             (SELECT count(*), ifnull(sum(tokens), 0) FROM main.session_search_message WHERE id BETWEEN ?4 AND ?5)
             WHERE id = ?1 RETURNING messages, tokens";
-        let params = params![id, stamp, entry.unreadable, first, last];
+        let params = params![id, stamp, unreadable, first, last];
         let noted =
             self.handle.connection().prepare_cached(sql).and_then(|mut s| s.query_row(params, |row| Ok((row.get(0)?, row.get(1)?))));
         (entry.messages, entry.tokens) = noted.map_err(writing_index)?;
         entry.in_step = done == Done::All;
+        entry.stamped = entry.in_step;
         Ok(())
     }
 

@@ -80,7 +80,7 @@ pub(crate) struct Source {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct HostVersion {
     /// Counts the files opened by this process.
-    pub(crate) file: u64,
+    file: u64,
     data: i64,
 }
 

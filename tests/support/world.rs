@@ -137,3 +137,20 @@ impl World {
         }
     }
 }
+
+/// Fills a world with more than a search indexes on its way.
+pub fn fill(world: &mut World, sessions: usize, messages: usize) {
+    world.app.execute_batch("BEGIN").unwrap();
+    for s in 0..sessions {
+        let session = format!("s{s}");
+        world.session(&session, &format!("agent:main:dashboard:{s}"), None);
+        let mut parent = None;
+        for m in 0..messages {
+            let id = format!("m{s}-{m}");
+            let text = format!("filler text number {m} of session {s} with some more words to index, as people write them");
+            world.say(&session, &id, parent.as_deref(), &text);
+            parent = Some(id);
+        }
+    }
+    world.app.execute_batch("COMMIT").unwrap();
+}

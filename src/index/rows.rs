@@ -12,6 +12,18 @@ pub(crate) struct MessageRow {
     pub(crate) source_hash: i64,
 }
 
+/// Asks once for each run of rows of one transcript: FTS5 gives rows by rowid.
+fn by_rowid(is_wanted: impl Fn(i64) -> bool) -> impl FnMut(i64) -> bool {
+    let mut last = None;
+    move |rowid| {
+        let (transcript, _) = transcript_and_seq(rowid);
+        match last {
+            Some((known, wanted)) if known == transcript => wanted,
+            _ => last.insert((transcript, is_wanted(transcript))).1,
+        }
+    }
+}
+
 /// Calls `each` with rowid and bm25 of every message of the wanted transcripts that matches. `statistics` are those of
 /// `session_search_bm25`.
 pub(crate) fn matches(
@@ -22,11 +34,12 @@ pub(crate) fn matches(
     mut each: impl FnMut(i64, f64),
 ) -> Result<()> {
     let sql = "SELECT rowid, session_search_bm25(session_search_fts, ?2) FROM main.session_search_fts WHERE session_search_fts MATCH ?1";
+    let mut is_wanted = by_rowid(is_wanted);
     let mut statement = handle.connection().prepare_cached(sql).map_err(searching)?;
     let mut rows = statement.query(rusqlite::params![expression, statistics]).map_err(searching)?;
     while let Some(row) = rows.next().map_err(searching)? {
         let rowid = row.get(0).map_err(searching)?;
-        if is_wanted(transcript_and_seq(rowid).0) {
+        if is_wanted(rowid) {
             each(rowid, row.get(1).map_err(searching)?);
         }
     }
@@ -38,9 +51,10 @@ pub(crate) fn count_matches(handle: &Handle, is_wanted: impl Fn(i64) -> bool, ex
     let sql = "SELECT rowid FROM main.session_search_fts WHERE session_search_fts MATCH ?1";
     let mut statement = handle.connection().prepare_cached(sql).map_err(searching)?;
     let mut rows = statement.query([expression]).map_err(searching)?;
+    let mut is_wanted = by_rowid(is_wanted);
     let mut count = 0;
     while let Some(row) = rows.next().map_err(searching)? {
-        count += i64::from(is_wanted(transcript_and_seq(row.get(0).map_err(searching)?).0));
+        count += i64::from(is_wanted(row.get(0).map_err(searching)?));
     }
     Ok(count)
 }

@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # Brings what the demo and the tests need: Debian packages (where root), and the host programs that load the extension (into target/hosts).
-# usage: scripts/setup.sh [demo|test]
+# usage: scripts/setup.sh [demo|test|long|openclaw]
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 NODE=24.21.0           # node:sqlite with SQLite 3.53
 APSW_OLD=3.39.4.0      # a SQLite older than the oldest that is supported
 APSW_NEW=3.54.1.0      # a current SQLite
+OPENCLAW=2026.9.6      # the OpenClaw that the index is proved beside
 PYTHON=/usr/bin/python3 # Debian's: it can load extensions
 
 fail() { echo "setup: $*" >&2; exit 1; }
@@ -17,7 +18,15 @@ need() { command -v "$1" >/dev/null || packages+=("$2"); }
 need cc gcc
 need sqlite3 sqlite3
 need zstd zstd
-if [ "${1:-test}" = test ]; then
+what=${1:-test}
+if [ "$what" = long ]; then
+  need pkg-config pkg-config
+  pkg-config --exists sqlite3 || packages+=(libsqlite3-dev)
+fi
+if [ "$what" = openclaw ]; then
+  need ip iproute2
+fi
+if [ "$what" != demo ]; then
   [ -x "$PYTHON" ] || packages+=(python3)
   "$PYTHON" -m pip --version >/dev/null 2>&1 || packages+=(python3-pip)
   need nm binutils
@@ -33,8 +42,8 @@ case $rust in
   1.9[5-9] | 1.[1-9][0-9][0-9] | [2-9].*) ;;
   *) fail "needs Rust 1.95 or newer, found $rust (see https://rustup.rs)" ;;
 esac
-[ "${1:-test}" = demo ] || { cargo clippy --version && cargo fmt --version; } >/dev/null 2>&1 || fail "missing: clippy and rustfmt (rustup component add clippy rustfmt)"
-[ "${1:-test}" = test ] || exit 0
+[ "$what" = demo ] || { cargo clippy --version && cargo fmt --version; } >/dev/null 2>&1 || fail "missing: clippy and rustfmt (rustup component add clippy rustfmt)"
+[ "$what" != demo ] || exit 0
 
 hosts=target/hosts
 mkdir -p "$hosts"
@@ -50,3 +59,11 @@ node="$hosts/node-$NODE"
 ln -sfn "apsw-$APSW_OLD" "$hosts/apsw-old"
 ln -sfn "apsw-$APSW_NEW" "$hosts/apsw-new"
 ln -sfn "node-$NODE/node_modules/node/bin/node" "$hosts/node"
+[ "$what" = openclaw ] || exit 0
+openclaw="$hosts/openclaw-$OPENCLAW"
+# Its scripts would prepare what only a running agent needs.
+[ -f "$openclaw/node_modules/openclaw/openclaw.mjs" ] ||
+  PATH="$PWD/$hosts/node-$NODE/node_modules/node/bin:$PATH" \
+    npm install --ignore-scripts --loglevel=error --no-fund --no-audit --prefix "$openclaw" "openclaw@$OPENCLAW"
+"$hosts/node" "$openclaw/node_modules/openclaw/openclaw.mjs" --version | grep -qF "$OPENCLAW" || fail "the npm package openclaw@$OPENCLAW does not run"
+ln -sfn "openclaw-$OPENCLAW" "$hosts/openclaw"

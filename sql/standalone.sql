@@ -3,7 +3,7 @@
 --
 -- An event is a JSON text (or one zstd frame of it) in the shape that OpenClaw writes; `created_at` is in milliseconds since 1970. A message:
 --   {"type":"message","id":"m2","parentId":"m1","message":{"role":"user","content":"where is the red kite"}}
--- `id` is needed; `parentId` names the event that it follows, null for the first. A session key is any text; OpenClaw's have the form
+-- docs/events.md tells all of it. PRAGMA foreign_keys = on has to be set on every connection that deletes sessions. `id` is needed; `parentId` names the event that it follows, null for the first. A session key is any text; OpenClaw's have the form
 -- agent:<agent>:<the rest>, and what such a caller sees by `policy` depends on it.
 CREATE TABLE sessions(
   session_id TEXT PRIMARY KEY NOT NULL,

@@ -145,6 +145,19 @@ pub(crate) struct Branch {
     has_leaf_control: bool,
     /// All rows that may be active, in file order.
     projected: Vec<i64>,
+    /// Whether a path leads from the leaf to a root; `None` if only walking it can tell.
+    has_path: Option<bool>,
+}
+
+/// What one more row has done to the active rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Growth {
+    /// Nothing.
+    None,
+    /// It is active itself, after all that were before.
+    Row,
+    /// Perhaps something else: [`Branch::active`] tells.
+    Other,
 }
 
 /// Index into [`Branch::nodes`].
@@ -178,21 +191,59 @@ impl Branch {
         Self::default()
     }
 
+    /// How many ids it has met.
+    pub(crate) fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
     /// Reads the next row. Rows come in `seq` order; a later row with an id that was there before replaces it in the tree.
-    pub(crate) fn push(&mut self, seq: i64, mut entry: Entry) {
+    pub(crate) fn push(&mut self, seq: i64, entry: Entry) {
+        self.link_in(seq, entry);
+        self.has_path = None;
+    }
+
+    /// The same, and says what it did. What it cannot see at the end of the path is [`Growth::Other`].
+    pub(crate) fn append(&mut self, seq: i64, entry: Entry) -> Growth {
+        let had_path = self.has_path();
+        let (met, listed, had_control, leaf) = (self.nodes.len(), self.projected.len(), self.has_leaf_control, self.leaf);
+        let place = self.link_in(seq, entry);
+        let is_new = place.is_none_or(|place| place >= met); // an id that was met before can be anywhere on the path
+        if is_new && self.leaf == leaf && self.has_leaf_control == had_control {
+            // The path is as it was. Without one, all rows are active unless a control chose that.
+            let is_listed = !had_path && !had_control && self.projected.len() > listed;
+            return if is_listed { Growth::Row } else { Growth::None };
+        }
+        let parent = place.and_then(|place| self.nodes[place].row).and_then(|row| row.parent);
+        let continues = had_path && (parent == leaf || parent == self.past_controls(leaf));
+        if is_new && self.leaf == place && continues {
+            return Growth::Row;
+        }
+        self.has_path = None;
+        Growth::Other
+    }
+
+    /// Puts a row into the tree, if it has a place there, and returns that.
+    fn link_in(&mut self, seq: i64, mut entry: Entry) -> Option<Place> {
         if entry.is_projected() {
             self.projected.push(seq);
         }
         if !entry.is_parent_linked() && !entry.is_parentless() {
-            return;
+            return None;
         }
-        let Some(id) = entry.id.take() else { return };
-        let place = self.place(id);
+        let place = self.place(entry.id.take()?);
         if entry.kind == Kind::Leaf {
             self.push_control(place, seq, entry);
         } else {
             self.push_row(place, seq, entry);
         }
+        Some(place)
+    }
+
+    /// Walks the path only after something else than an append at its end.
+    fn has_path(&mut self) -> bool {
+        let has_path = self.has_path.unwrap_or_else(|| !self.path().is_empty());
+        self.has_path = Some(has_path);
+        has_path
     }
 
     /// The `seq` of every active row, from the root of the path to the leaf.
@@ -200,6 +251,12 @@ impl Branch {
     /// A cycle makes the path empty. An empty path means that nothing is active if a leaf control chose it, and that all rows
     /// are, in file order, if none did.
     pub(crate) fn active(&self) -> Vec<i64> {
+        let path = self.path();
+        if path.is_empty() && !self.has_leaf_control { self.projected.clone() } else { path }
+    }
+
+    /// The rows on the path to the leaf; none if it is a cycle.
+    fn path(&self) -> Vec<i64> {
         let mut path = Vec::new();
         let mut at = self.leaf;
         let mut steps = 0;
@@ -214,9 +271,6 @@ impl Branch {
                 path.push(row.seq);
             }
             at = row.parent;
-        }
-        if path.is_empty() && !self.has_leaf_control {
-            return self.projected.clone();
         }
         path.reverse();
         path

@@ -53,7 +53,30 @@ impl Error {
 
     /// Whether a text was longer than SQLite takes.
     pub(crate) fn is_too_big(&self) -> bool {
-        matches!(&self.0, Kind::Sqlite { source, .. } if source.sqlite_error_code() == Some(rusqlite::ErrorCode::TooBig))
+        self.code() == Some(rusqlite::ErrorCode::TooBig)
+    }
+
+    /// Whether the database was locked.
+    pub(crate) fn is_busy(&self) -> bool {
+        use rusqlite::ErrorCode::{DatabaseBusy, DatabaseLocked};
+        matches!(self.code(), Some(DatabaseBusy | DatabaseLocked))
+    }
+
+    /// Whether SQLite found the index damaged.
+    pub(crate) fn is_damage(&self) -> bool {
+        matches!(self.0, Kind::Damage { .. })
+    }
+
+    /// Whether the same may go well another time or on another connection: nothing is wrong with what was worked on.
+    pub(crate) fn is_of_the_moment(&self) -> bool {
+        self.code().is_some_and(is_of_the_moment)
+    }
+
+    fn code(&self) -> Option<rusqlite::ErrorCode> {
+        match &self.0 {
+            Kind::Sqlite { source, .. } | Kind::Damage { source, .. } => source.sqlite_error_code(),
+            Kind::Input(_) | Kind::State(_) => None,
+        }
     }
 
     /// SQLite has rolled the caller's transaction back because of this error.
@@ -63,13 +86,22 @@ impl Error {
 
     /// SQLite refused something in the index, which can be made again if it is damaged.
     pub(crate) fn index(doing: &'static str, source: rusqlite::Error) -> Self {
-        let corrupt = source.sqlite_error_code() == Some(rusqlite::ErrorCode::DatabaseCorrupt);
-        if corrupt || source.to_string().contains("vtable constructor failed") {
+        use rusqlite::ErrorCode::{ConstraintViolation, DatabaseCorrupt};
+        // No statement of ours violates a constraint by itself (but one, which is meant to fail: see `index/apply.rs`).
+        let corrupt = matches!(source.sqlite_error_code(), Some(DatabaseCorrupt | ConstraintViolation));
+        let unreadable = ["vtable constructor failed", "invalid fts5 file format"];
+        if corrupt || unreadable.iter().any(|text| source.to_string().contains(text)) {
             Self(Kind::Damage { doing, source })
         } else {
             Self::sqlite(doing, source)
         }
     }
+}
+
+/// Whether an error speaks of the moment, not of what was worked on.
+pub(crate) fn is_of_the_moment(code: rusqlite::ErrorCode) -> bool {
+    use rusqlite::ErrorCode::{DatabaseBusy, DatabaseLocked, DiskFull, OperationInterrupted, OutOfMemory, ReadOnly, SystemIoFailure};
+    [DatabaseBusy, DatabaseLocked, DiskFull, OperationInterrupted, OutOfMemory, ReadOnly, SystemIoFailure].contains(&code)
 }
 
 impl fmt::Display for Error {
@@ -80,7 +112,7 @@ impl fmt::Display for Error {
             Kind::Damage { doing, source } => {
                 write!(
                     f,
-                    "session_search: {source} while {doing}: if this comes again the index is damaged: remove its file and open the host again, it is made anew"
+                    "session_search: {source} while {doing}: if this comes again the index is damaged: session_search_rebuild() makes it anew, and so does removing an index file of its own"
                 )
             }
         }

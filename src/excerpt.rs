@@ -5,11 +5,14 @@
 //! never has more than the asked number of characters. Tested below.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
+use std::convert::Infallible;
 use std::ops::Range;
 
 use unicode_segmentation::UnicodeSegmentation;
 
 use crate::redact::Redacted;
+use crate::tokenizer::Tokenizer;
 
 /// Text was left out before.
 const LEFT_OUT_BEFORE: &str = "… ";
@@ -26,8 +29,8 @@ const MAX_CLUSTER: usize = 64;
 
 /// A piece of the message of at most `max_chars` characters (Unicode scalar values, masks and the marks of omission included).
 ///
-/// `matches` are sorted byte ranges of [`Redacted::text`]; the piece shows the place where the most of them are close together, the
-/// first such place. Without matches it is the beginning of the text. White space is kept as it is, but for the blanks at a cut.
+/// `matches` are sorted byte ranges of [`Redacted::text`]; the piece shows the place where the most different of them are close
+/// together, the first such place. Without matches it is the beginning of the text. White space is kept as it is, but for the blanks at a cut.
 pub(crate) fn excerpt(message: &Redacted<'_>, matches: &[Range<usize>], max_chars: usize) -> String {
     let bytes = message.text().len();
     if bytes / 4 <= max_chars && Ruler::new(message).shown(bytes) <= max_chars {
@@ -40,27 +43,55 @@ pub(crate) fn excerpt(message: &Redacted<'_>, matches: &[Range<usize>], max_char
     Window::around(&units, message.text().len(), &place, max_chars, if marks { MARK } else { 0 }).show(&units, marks)
 }
 
-/// The stretch from the first to the last of those matches that fit into `room` characters together and are the most.
+/// The stretch from the first to the last of those matches that fit into `room` characters together and show the most different terms,
+/// among those the most matches, among those the first.
 fn best_place(message: &Redacted<'_>, matches: &[Range<usize>], room: usize) -> Range<usize> {
     let mut ruler = Ruler::new(message);
-    let places: Vec<(Range<usize>, Range<usize>)> = matches
+    let mut terms = Terms::default();
+    let places: Vec<(Range<usize>, Range<usize>, usize)> = matches
         .iter()
         .filter(|range| range.start < range.end && range.end <= message.text().len())
-        .map(|range| (range.clone(), ruler.shown(range.start)..ruler.shown(range.end)))
+        .map(|range| (range.clone(), ruler.shown(range.start)..ruler.shown(range.end), terms.number(message.text(), range)))
         .collect();
+    let mut seen = vec![0_usize; terms.numbers.len()];
     let mut best = 0..0;
-    let mut most = 0;
-    let mut first = 0;
-    for (last, (bytes, shown)) in places.iter().enumerate() {
+    let mut most = (0, 0);
+    let (mut first, mut different) = (0, 0);
+    for (last, (bytes, shown, term)) in places.iter().enumerate() {
+        different += usize::from(seen[*term] == 0);
+        seen[*term] += 1;
         while first < last && places[first].1.start.saturating_add(room) < shown.end {
+            let left_behind = places[first].2;
+            seen[left_behind] -= 1;
+            different -= usize::from(seen[left_behind] == 0);
             first += 1;
         }
-        if last + 1 - first > most {
-            most = last + 1 - first;
+        let all = (different, last + 1 - first);
+        if all > most {
+            most = all;
             best = places[first].0.start..bytes.end.max(places[first].0.start);
         }
     }
     best
+}
+
+/// Which matches are of the same term: those whose text is the same when it is folded, `Résumé` and `resume`.
+#[derive(Default)]
+struct Terms {
+    numbers: HashMap<String, usize>,
+}
+
+impl Terms {
+    fn number(&mut self, text: &str, range: &Range<usize>) -> usize {
+        let mut term = String::new();
+        let bytes = text.as_bytes().get(range.clone()).unwrap_or_default();
+        let Ok(()) = Tokenizer::default().tokenize(bytes, |token| {
+            term.push_str(token.text);
+            Ok::<_, Infallible>(())
+        });
+        let next = self.numbers.len();
+        *self.numbers.entry(term).or_insert(next)
+    }
 }
 
 /// Measures how many characters are shown before a byte of the text. Asked in rising order it walks over the text once.

@@ -14,7 +14,7 @@ use rusqlite::{Connection, ffi};
 use crate::error::{Error, Result};
 use crate::excerpt::excerpt;
 use crate::redact::Redacted;
-use crate::tokenizer::{Token, Tokenizer};
+use crate::tokenizer::{Purpose, Term, Tokenizer};
 
 /// The name of the tokenizer.
 pub(crate) const TOKENIZER: &CStr = c"session_search";
@@ -141,7 +141,7 @@ type XToken = unsafe extern "C" fn(*mut c_void, c_int, *const c_char, c_int, c_i
 unsafe extern "C" fn x_tokenize(
     tokenizer: *mut ffi::Fts5Tokenizer,
     context: *mut c_void,
-    _flags: c_int,
+    flags: c_int,
     text: *const c_char,
     length: c_int,
     x_token: Option<XToken>,
@@ -151,16 +151,18 @@ unsafe extern "C" fn x_tokenize(
     // SAFETY: FTS5's text lives for the call.
     let text = unsafe { bytes(text, length) };
     let (Some(tokenizer), Some(text), Some(x_token)) = (tokenizer, text, x_token) else { return ffi::SQLITE_MISUSE };
-    let emit = |token: Token<'_>| {
-        let (Ok(size), Ok(start), Ok(end)) = (c_int::try_from(token.text.len()), c_int::try_from(token.start), c_int::try_from(token.end))
+    let purpose = if flags & ffi::FTS5_TOKENIZE_QUERY == 0 { Purpose::Text } else { Purpose::Query };
+    let emit = |term: Term<'_>| {
+        let (Ok(size), Ok(start), Ok(end)) = (c_int::try_from(term.text.len()), c_int::try_from(term.start), c_int::try_from(term.end))
         else {
             return Err(ffi::SQLITE_TOOBIG);
         };
-        // SAFETY: FTS5's own callback with FTS5's own context; it copies the token.
-        let code = unsafe { x_token(context, 0, token.text.as_ptr().cast(), size, start, end) };
+        let flags = if term.colocated { ffi::FTS5_TOKEN_COLOCATED } else { 0 };
+        // SAFETY: FTS5's own callback with FTS5's own context; it copies the term.
+        let code = unsafe { x_token(context, flags, term.text.as_ptr().cast(), size, start, end) };
         if code == ffi::SQLITE_OK { Ok(()) } else { Err(code) }
     };
-    guarded(|| tokenizer.tokenize(text, emit).err().unwrap_or(ffi::SQLITE_OK))
+    guarded(|| tokenizer.terms(text, purpose, emit).err().unwrap_or(ffi::SQLITE_OK))
 }
 
 /// The query and the row that FTS5 is at, for the time of one call.

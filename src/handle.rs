@@ -1,9 +1,9 @@
 //! The connection handle: a second, non-owning view of the caller's connection, which every function and table of ours shares,
 //! and the wrapper that turns plain data into table functions.
 //!
-//! Three of the places where `unsafe` is allowed meet here, so that no other room needs it:
+//! `unsafe` is allowed here, for three reasons, so that few other rooms need it:
 //! - The handle does not own the connection. SQLite drops it together with the last function registered from it, before the connection is freed.
-//! - Open statements would keep `sqlite3_close()` from closing. The statement cache is therefore on only while the status table is
+//! - Open statements would keep `sqlite3_close()` from closing. The statement cache is therefore on only while a table of ours is
 //!   connected: SQLite disconnects eponymous tables before it looks for open statements, and their `Drop` empties the cache.
 //! - SQLite calls table functions without a panic guard of its own; ours has one around every callback.
 //!
@@ -12,6 +12,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::ffi::{CStr, CString, c_int};
+use std::hash::{BuildHasher, RandomState};
 use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
@@ -27,7 +28,7 @@ use crate::error::{Error, Result};
 use crate::index::Attached;
 
 /// Statements kept ready for each connection.
-const CACHED_STATEMENTS: usize = 32;
+const CACHED_STATEMENTS: usize = 64;
 
 /// Connections that have our functions already: SQLite refuses to replace a function while a statement runs, and
 /// `SELECT load_extension()` is such a statement.
@@ -53,6 +54,10 @@ pub(crate) struct Handle {
     connection: Connection,
     attached: Mutex<Option<Attached>>,
     address: usize,
+    /// Secrets that the caller has told this connection. In memory only.
+    known_secrets: Mutex<Arc<Vec<String>>>,
+    /// A random number: triggers of this connection call us with it.
+    token: i64,
 }
 
 // SAFETY: SQLite serialises all callbacks of one connection, and the handle is used in callbacks of its own connection only.
@@ -71,7 +76,8 @@ impl Handle {
         let own = unsafe { Connection::from_handle(raw) };
         let own = own.map_err(|e| Error::sqlite("taking hold of the connection", e))?;
         own.set_prepared_statement_cache_capacity(0);
-        Ok(Some(Arc::new(Self { connection: own, attached: Mutex::new(None), address })))
+        let token = RandomState::new().hash_one(address).cast_signed();
+        Ok(Some(Arc::new(Self { connection: own, attached: Mutex::new(None), address, known_secrets: Mutex::default(), token })))
     }
 
     /// Notes that everything has been registered: doing it again has nothing to do.
@@ -93,6 +99,15 @@ impl Handle {
                 Err(Error::state("session_search is at work on this connection already: it cannot be called from inside itself"))
             }
         }
+    }
+
+    pub(crate) fn known_secrets(&self) -> MutexGuard<'_, Arc<Vec<String>>> {
+        self.known_secrets.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The number that tells the triggers of this connection from a call by hand.
+    pub(crate) fn token(&self) -> i64 {
+        self.token
     }
 
     /// What the transaction is doing, whichever database it is on.

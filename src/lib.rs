@@ -1,13 +1,26 @@
 //! Full-text search over an AI agent's own past sessions, inside SQLite.
 //!
 //! [`register`] gives a [`rusqlite::Connection`] the same SQL functions, table functions and FTS5 tokenizer that the loadable
-//! extension brings; README.md lists them. The connection's main database is the index, a file of ours; the database that holds
-//! the transcripts is opened from SQL and only read:
+//! extension brings; README.md lists them. There are two ways of living with a database that holds transcripts.
+//!
+//! *In place*: the index is in the same database, and every message is searchable in the transaction that stores it.
+//!
+//! ```no_run
+//! let conn = rusqlite::Connection::open("application.sqlite")?; // with the tables of sql/standalone.sql
+//! session_search::register(&conn)?;
+//! conn.query_row("SELECT session_search_install()", [], |_| Ok(()))?; // once
+//! let answer: String = conn.query_row(
+//!     "SELECT sessions_search_json('reverse proxy', 'agent:main:main')", [], |row| row.get(0))?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! *Beside*: the connection's main database is the index, a file of ours; the database that holds the transcripts is opened from SQL
+//! and only read.
 //!
 //! ```no_run
 //! let index = rusqlite::Connection::open("session-search.sqlite")?;
 //! session_search::register(&index)?;
-//! index.query_row("SELECT session_search_open('openclaw-agent.sqlite')", [], |_| Ok(()))?;
+//! index.query_row("SELECT session_search_open('openclaw-agent.sqlite')", [], |_| Ok(()))?; // on every connection
 //! let answer: String = index.query_row(
 //!     "SELECT sessions_search_json('reverse proxy', 'agent:main:main')", [], |row| row.get(0))?;
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -28,7 +41,9 @@ mod fts5;
 mod functions;
 #[allow(unsafe_code)]
 mod handle;
+mod history;
 mod index;
+mod options;
 mod query;
 mod redact;
 mod schema;
@@ -36,11 +51,15 @@ mod search;
 mod source;
 mod tables;
 mod tokenizer;
+mod transaction;
 mod visibility;
 
 pub use error::{Error, Result};
 
 /// Registers the functions, the table functions and the tokenizer on a connection. Doing it again changes nothing.
+///
+/// If the main database holds its own index, what the connection stores is indexed from now on. If it is locked just then, this waits for up to
+/// a second, and what is missed is made good by the next search.
 ///
 /// # Errors
 /// When the SQLite of the connection has no FTS5, or refuses a registration.
@@ -52,5 +71,6 @@ pub fn register(connection: &rusqlite::Connection) -> Result<()> {
     fts5.register()?;
     handle::register_tables(&handle, connection, &tables::TABLES)?;
     handle.set_registered();
+    index::attach_at_load(&handle)?;
     Ok(())
 }

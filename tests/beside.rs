@@ -239,11 +239,11 @@ fn the_host_file_is_never_written_and_never_locked() {
     assert!(std::fs::read(&world.host.path).unwrap() == before, "the bytes of the host's file are the same");
 
     // A writer that does not wait at all, against searches and reconciles that never stop.
-    let path = world.host.path.clone();
+    let host = &world.host;
     let done = AtomicBool::new(false);
     std::thread::scope(|scope| {
         let writer = scope.spawn(|| {
-            let conn = Connection::open(&path).unwrap();
+            let conn = host.writer();
             conn.busy_timeout(Duration::ZERO).unwrap();
             for i in 0..1_500 {
                 let sql = "INSERT INTO transcript_events(session_id, seq, event_json, created_at) VALUES('s1', ?1, ?2, 1)";

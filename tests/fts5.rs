@@ -30,6 +30,71 @@ fn tokens_offsets_and_phrases_reach_fts5() {
 }
 
 #[test]
+fn readings_of_a_name_stand_where_the_name_stands() {
+    let conn = connection("CREATE VIRTUAL TABLE t USING fts5(text, other, tokenize='session_search')");
+    let rows =
+        "INSERT INTO t VALUES('call getUserName() twice', 'C++ code'), ('the user called', 'plain c'), ('getUserName getUserName', 'i++')";
+    conn.execute_batch(rows).unwrap();
+    let highlighted = |query: &str| strings(&conn, &format!("SELECT highlight(t, 0, '[', ']') FROM t('{query}') ORDER BY rowid"));
+    let name = ["call [getUserName]() twice", "[getUserName] [getUserName]"];
+    // A part is in the index once for a text.
+    let part = ["call [getUserName]() twice", "[getUserName] getUserName"];
+    assert_eq!(highlighted("getUserName"), name);
+    assert_eq!(highlighted("getusername"), name);
+    assert_eq!(highlighted("UserName"), part);
+    assert_eq!(highlighted("getUs*"), name);
+    assert_eq!(highlighted("user"), [part[0], "the [user] called", part[1]]);
+    assert_eq!(highlighted("user AND name AND get"), part);
+    assert_eq!(highlighted("\"call getUserName twice\""), ["[call getUserName() twice]"]);
+    assert_eq!(highlighted("NEAR(call twice, 1)"), ["[call] getUserName() [twice]"]);
+    let others = |query: &str| strings(&conn, &format!("SELECT other FROM t('{query}') ORDER BY rowid"));
+    assert_eq!(others("other: \"C++\""), ["C++ code"]);
+    assert_eq!(others("other: c"), ["C++ code", "plain c"]);
+    assert_eq!(others("\"i++\""), ["i++"]);
+    assert_eq!(others("{text other}: \"code\""), ["C++ code"]);
+    // Readings are no tokens of their own.
+    let sizes: Vec<String> = strings(&conn, "SELECT hex(sz) FROM t_docsize ORDER BY id");
+    assert_eq!(sizes, ["0302", "0302", "0201"]);
+    conn.execute_batch("INSERT INTO t(t, rank) VALUES('integrity-check', 1); DELETE FROM t WHERE rowid = 3").unwrap();
+    conn.execute_batch("INSERT INTO t(t, rank) VALUES('integrity-check', 1)").unwrap();
+}
+
+#[test]
+fn a_phrase_of_characters_does_not_reach_across_punctuation() {
+    let conn = connection("CREATE VIRTUAL TABLE t USING fts5(text, tokenize='session_search')");
+    conn.execute_batch("INSERT INTO t VALUES('去东京'), ('在东。京都'), ('东\n京'), ('东，京')").unwrap();
+    let highlighted = |query: &str| strings(&conn, &format!("SELECT highlight(t, 0, '[', ']') FROM t('\"{query}\"') ORDER BY rowid"));
+    assert_eq!(highlighted("东京"), ["去[东京]", "[东\n京]"]);
+    assert_eq!(highlighted("东、京"), ["在[东。京]都", "[东，京]"]);
+    assert_eq!(highlighted("京都"), ["在东。[京都]"]);
+}
+
+#[test]
+fn trigram_mode_finds_any_part_of_a_word() {
+    let conn = connection("CREATE VIRTUAL TABLE t USING fts5(text, other, tokenize='session_search mode trigram')");
+    let rows =
+        "INSERT INTO t(text) VALUES('Né à Łódź: 东京塔'), ('migration of the db'), (CAST(x'6265666F7265006166746572' AS TEXT)), ('C++')";
+    conn.execute_batch(rows).unwrap();
+    let highlighted = |query: &str| strings(&conn, &format!("SELECT highlight(t, 0, '[', ']') FROM t('{query}') ORDER BY rowid"));
+    assert_eq!(highlighted("lod"), ["Né à [Łód]ź: 东京塔"]);
+    assert_eq!(highlighted("odz"), ["Né à Ł[ódź]: 东京塔"]);
+    assert_eq!(highlighted("\"a ŁÓDŹ\""), ["Né [à Łódź]: 东京塔"]);
+    assert_eq!(highlighted("\"京塔\" *"), ["Né à Łódź: 东[京塔]"]);
+    assert_eq!(highlighted("grat"), ["mi[grat]ion of the db"]);
+    assert_eq!(highlighted("db*"), ["migration of the [db]"]);
+    // An older highlight() marks matches that overlap one by one.
+    let plus = if rusqlite::version_number() >= 3_044_000 { "C[++]" } else { "C[++][+]" };
+    assert_eq!(highlighted("\"+\" *"), [plus]);
+    assert_eq!(highlighted("text: grat NOT \"lod\""), ["mi[grat]ion of the db"]);
+    assert_eq!(highlighted("NEAR(mig the, 20)"), ["[mig]ration of [the] db"]);
+    // A NUL ends what highlight() shows, not what is found.
+    for query in ["before", "after", "\"fore aft\""] {
+        assert_eq!(strings(&conn, &format!("SELECT rowid || '' FROM t('{query}')")), ["3"], "{query}");
+    }
+    conn.execute_batch("INSERT INTO t(t, rank) VALUES('integrity-check', 1)").unwrap();
+}
+
+#[test]
 fn any_bytes_are_tokenized() {
     let conn = connection("CREATE VIRTUAL TABLE t USING fts5(text, tokenize='session_search')");
     let rows: [&[u8]; 4] = [b"before\0after", b"bad \xff\xfe bytes", b"", b"\xf0\x9f cut"];
@@ -49,14 +114,14 @@ fn any_bytes_are_tokenized() {
 
 #[test]
 fn unknown_tokenizer_options_are_refused() {
-    for options in ["mode trigram", "mode letters", "remove_diacritics 3", "separators x", "mode"] {
+    for options in ["mode letters", "case_sensitive 1", "remove_diacritics 3", "separators x", "mode"] {
         let conn = Connection::open_in_memory().unwrap();
         session_search::register(&conn).unwrap();
         let sql = format!("CREATE VIRTUAL TABLE t USING fts5(text, tokenize='session_search {options}')");
         let created = conn.execute_batch(&sql).and_then(|()| conn.execute_batch("INSERT INTO t(text) VALUES('a')"));
         assert!(created.is_err(), "{options}");
     }
-    for options in ["mode words", "remove_diacritics 0", "remove_diacritics 1 mode words"] {
+    for options in ["mode words", "mode trigram", "remove_diacritics 0", "remove_diacritics 1 mode words"] {
         let sql = format!("CREATE VIRTUAL TABLE t USING fts5(text, tokenize='session_search {options}'); INSERT INTO t(text) VALUES('é')");
         connection(&sql);
     }
@@ -67,9 +132,11 @@ fn the_auxiliary_function_cuts_around_the_matches_of_the_query() {
     let secret = concat!("gh", "p_A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8");
     let text = format!("{} the needle {secret} lies here {}", "before ".repeat(100), "after ".repeat(100));
     // A table that holds the text as it is, one that holds it without its secrets, and one without any content.
+    let delete = if rusqlite::version_number() >= 3_043_000 { ", contentless_delete=1" } else { "" };
+    let contentless = format!("CREATE VIRTUAL TABLE t USING fts5(text, other, content=''{delete}, tokenize='session_search')");
     let tables = [
         "CREATE VIRTUAL TABLE t USING fts5(text, other, tokenize='session_search')",
-        "CREATE VIRTUAL TABLE t USING fts5(text, other, content='', contentless_delete=1, tokenize='session_search')",
+        &contentless,
         "CREATE VIRTUAL TABLE t USING fts5(text, other, tokenize='unicode61')",
     ];
     for table in tables {

@@ -139,7 +139,12 @@ fn folded_decomposition(of: char) -> Vec<char> {
     of.nfkd().map(fold).collect::<String>().nfkd().collect()
 }
 
-/// What `of` folds to, with or without its diacritics: no ignored characters, a space for whatever separates.
+/// Punctuation and symbols keep the characters on their two sides from being a phrase, spaces and controls do not.
+fn breaks(of: char) -> bool {
+    matches!(of.general_category_group(), GeneralCategoryGroup::Punctuation | GeneralCategoryGroup::Symbol)
+}
+
+/// What `of` folds to, with or without its diacritics: no ignored characters, a comma or space for whatever separates.
 fn sequence(of: char, keep_diacritics: bool) -> Vec<char> {
     let mut parts = folded_decomposition(of);
     if !keep_diacritics {
@@ -147,14 +152,21 @@ fn sequence(of: char, keep_diacritics: bool) -> Vec<char> {
         parts = parts.iter().flat_map(|&part| letter(part).map_or(vec![part], |plain| plain.chars().collect())).collect();
     }
     let only_marks = parts.iter().all(|&part| class(part) == Class::Diacritic);
+    // The tokenizer composes the parts of such a mark itself: the first can compose with what stands before it.
+    let begins_with_mark = parts.first().is_some_and(|&part| class(part) == Class::Mark);
     let mut sequence: Vec<char> = Vec::new();
     for part in parts {
         let last = sequence.last().copied();
-        let composed = last.and_then(|last| fold_compose(last, part));
+        let composed = last.filter(|_| !begins_with_mark).and_then(|last| fold_compose(last, part));
         match class(part) {
             Class::Ignored => {}
-            Class::Separator if last == Some(' ') => {}
-            Class::Separator => sequence.push(' '),
+            Class::Separator => {
+                let separator = if breaks(part) || last == Some(',') { ',' } else { ' ' };
+                if matches!(last, Some(',' | ' ')) {
+                    sequence.pop();
+                }
+                sequence.push(separator);
+            }
             _ if composed.is_some() => {
                 sequence.pop();
                 sequence.extend(composed);
@@ -164,6 +176,15 @@ fn sequence(of: char, keep_diacritics: bool) -> Vec<char> {
         }
     }
     sequence
+}
+
+/// `of` with all its punctuation, where [`sequence`] has left some of it out. No diacritics here: they are removed or follow.
+fn spelled(of: char) -> Option<Vec<char>> {
+    let parts: Vec<char> = if SIGNS.contains(&of) { of.nfkd().flat_map(char::to_lowercase).collect() } else { folded_decomposition(of) };
+    let separates = SIGNS.contains(&of) || parts.iter().any(|&part| class(part) == Class::Separator);
+    let kept = |part: char| if part.is_whitespace() || part.is_control() { ' ' } else { part };
+    let spelled: Vec<char> = parts.into_iter().filter(|&part| class(part) != Class::Ignored).map(kept).collect();
+    (separates && spelled != [of] && spelled != [' ']).then_some(spelled)
 }
 
 /// The pairs that the tokenizer composes: those of NFC whose mark stays, and й.
@@ -202,16 +223,19 @@ struct Table {
     expansions: Expansions,
     kept: Vec<(char, u32)>,
     compose: Vec<(char, char, char)>,
+    spelled: Vec<(char, u32)>,
 }
 
 fn build() -> Table {
-    let mut table = Table { entries: BTreeMap::new(), expansions: Expansions::default(), kept: Vec::new(), compose: Vec::new() };
+    let mut table =
+        Table { entries: BTreeMap::new(), expansions: Expansions::default(), kept: Vec::new(), compose: Vec::new(), spelled: Vec::new() };
     for of in characters() {
         let plain = sequence(of, false);
         let kept = sequence(of, true);
         let (class, payload) = match plain[..] {
             [] => (Class::Ignored, 0),
             [' '] => (Class::Separator, 0),
+            [','] => (Class::Separator, 1),
             [part] => match class(part) {
                 class @ (Class::Mark | Class::Diacritic) if part == of => (class, u32::from(canonical_combining_class(of))),
                 Class::Mark | Class::Diacritic => (Class::Expansion, table.expansions.number(&plain)),
@@ -223,6 +247,9 @@ fn build() -> Table {
         let marked = plain != kept;
         if marked {
             table.kept.push((of, table.expansions.number(&kept)));
+        }
+        if let Some(spelled) = spelled(of) {
+            table.spelled.push((of, table.expansions.number(&spelled)));
         }
         let flags = if cyrillic { CYRILLIC } else { 0 } | if marked { MARKED } else { 0 };
         table.entries.insert(of, Entry(payload | (class as u32) << CLASS_SHIFT | flags));
@@ -291,6 +318,8 @@ fn source(table: &Table) -> String {
     numbers_of(&mut out, "The expansion of each marked character when diacritics are kept.", "KEPT", "(char, u16)", &table.kept, |entry| {
         format!("('{}', {})", entry.0.escape_unicode(), entry.1)
     });
+    let doc = "How characters are spelled that stand for punctuation, where it counts.";
+    numbers_of(&mut out, doc, "SPELLED", "(char, u16)", &table.spelled, |entry| format!("('{}', {})", entry.0.escape_unicode(), entry.1));
     numbers_of(&mut out, "Base, mark and what they compose to.", "COMPOSE", "(char, char, char)", &table.compose, |triple| {
         format!("('{}', '{}', '{}')", triple.0.escape_unicode(), triple.1.escape_unicode(), triple.2.escape_unicode())
     });
@@ -337,6 +366,8 @@ fn committed_table_is_what_the_unicode_crates_say() {
         if entry.is_marked() {
             assert_eq!(fold::kept(of), sequence(of, true).into_iter().collect::<String>(), "{of:?}");
         }
+        assert_eq!(fold::spelled(of).map(|text| text.chars().collect()), spelled(of), "{of:?}");
+        assert_eq!(entry.class() == Class::Separator && entry.breaks(), sequence(of, false) == [','], "{of:?}");
     }
 }
 
@@ -344,7 +375,7 @@ fn committed_table_is_what_the_unicode_crates_say() {
 fn what_the_table_folds_to_folds_to_itself() {
     let assert_final = |part: char, of: char| {
         let entry = fold::lookup(part);
-        assert_eq!(entry.class(), if part == ' ' { Class::Separator } else { class(part) }, "{part:?} of {of:?}");
+        assert_eq!(entry.class(), if matches!(part, ' ' | ',') { Class::Separator } else { class(part) }, "{part:?} of {of:?}");
         assert_eq!(entry.folded(part), part, "{part:?} of {of:?}");
     };
     for of in characters() {
@@ -361,7 +392,14 @@ fn what_the_table_folds_to_folds_to_itself() {
 fn pairs_compose_as_nfc_does() {
     for (base, mark, composed) in table::COMPOSE {
         assert_eq!(fold::compose(base, mark), compose(base, mark), "{base:?} {mark:?}");
-        assert_eq!(fold::lookup(composed).folded(composed), composed);
+        let entry = fold::lookup(composed);
+        if entry.class() == Class::Expansion {
+            let mut parts = entry.expansion().chars();
+            let first = parts.next().unwrap();
+            assert_eq!(parts.try_fold(first, fold::compose), Some(composed));
+        } else {
+            assert_eq!(entry.folded(composed), composed);
+        }
     }
     for syllable in '\u{AC00}'..='\u{D7A3}' {
         let jamo: Vec<char> = std::iter::once(syllable).nfd().collect();

@@ -36,6 +36,26 @@ fn a_window_that_a_rewind_replaced_is_not_found_and_one_before_a_reset_is() {
 }
 
 #[test]
+fn what_was_rewound_stays_away_when_a_reset_cuts_the_windows_apart() {
+    let mut world = World::new(Layout::September);
+    let index = world.host.index();
+    world.session("w0", KEY, None);
+    world.say("w0", "m0", None, "word before a reset");
+    world.session("w1", KEY, None);
+    world.say("w1", "m1", None, "word kept");
+    world.say("w1", "m2", Some("m1"), "word dropped");
+    world.session("w2", KEY, Some(("w1", None)));
+    world.say("w2", "m1", None, "word kept");
+    assert_eq!(found(&index, "word"), ["m0", "m1"]);
+    // As recorded from the gateway of OpenClaw 2026.9.6.
+    world.app.execute_batch("UPDATE session_windows SET previous_session_id = NULL WHERE session_id = 'w2'").unwrap();
+    world.session("w3", KEY, None);
+    world.say("w3", "m3", None, "word afresh");
+    assert_eq!(found(&index, "word"), ["m0", "m1", "m3"]);
+    assert_eq!(found(&index, "dropped"), NOTHING);
+}
+
+#[test]
 fn messages_carried_over_by_a_compaction_window_are_found_once() {
     let mut world = World::new(Layout::September);
     let index = world.host.index();

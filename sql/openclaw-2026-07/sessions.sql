@@ -8,13 +8,11 @@ SELECT
   coalesce(s.spawned_by, json_extract(j.entry, '$.spawnedBy')) AS spawned_by,
   json_extract(j.entry, '$.ownerSessionKey') AS owner_session_key,
   0 AS superseded,
-  (SELECT count(*) FROM transcript_events e WHERE e.session_id = s.session_id) AS events,
-  (SELECT max(e.seq) FROM transcript_events e WHERE e.session_id = s.session_id) AS last_seq,
-  ifnull(s.transcript_updated_at, '') || '' AS changed,
-  NULL AS generation,
   NULL AS previous_session_id,
-  0 AS current
-FROM sessions s
-LEFT JOIN (SELECT session_key, CASE WHEN json_valid(entry_json) THEN entry_json END AS entry FROM session_entries) j
+  0 AS current,
+  NULL AS generation,
+  s.transcript_updated_at AS updated_at
+FROM main.sessions s
+LEFT JOIN (SELECT session_key, CASE WHEN json_valid(entry_json) THEN entry_json END AS entry FROM main.session_entries) j
   ON j.session_key = s.session_key
-LEFT JOIN schema_meta m ON m.meta_key = 'primary'
+LEFT JOIN main.schema_meta m ON m.meta_key = 'primary'

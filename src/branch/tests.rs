@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::{AppendMode, Branch, Entry, Kind, Reference};
+use super::{AppendMode, Branch, Entry, Growth, Kind, Reference};
 use crate::event::{self, Stored};
 
 /// Event lists, and for each the rows that `OpenClaw` 2026.9.6 itself found active and searchable.
@@ -77,17 +77,27 @@ fn random_lists_agree_with_the_oracle_after_every_push() {
     let mut met: HashMap<&str, usize> = HashMap::new();
     for list in 0..20_000 {
         let entries = random.entries();
-        let mut branch = Branch::new();
+        let (mut branch, mut appended) = (Branch::new(), Branch::new());
+        let mut before = Vec::new();
         for (seq, entry) in (0..).zip(&entries) {
             branch.push(seq, entry.clone());
+            let growth = appended.append(seq, entry.clone());
             let oracle = naive::scan(&entries[..=usize::try_from(seq).expect("not negative")]);
             assert_eq!(branch.active(), oracle.active, "list {list} after row {seq}: {entries:#?}");
+            assert_eq!(appended.active(), oracle.active, "list {list} after row {seq}: {entries:#?}");
+            match growth {
+                Growth::None => assert_eq!(oracle.active, before, "list {list} after row {seq}: {entries:#?}"),
+                Growth::Row => assert_eq!(oracle.active, [before.clone(), vec![seq]].concat(), "list {list} after row {seq}: {entries:#?}"),
+                Growth::Other => {}
+            }
+            *met.entry(["nothing grew", "a row grew", "something else"][growth as usize]).or_default() += 1;
+            before.clone_from(&oracle.active);
             for case in oracle.met {
                 *met.entry(case).or_default() += 1;
             }
         }
     }
-    for case in naive::CASES {
+    for case in naive::CASES.into_iter().chain(["nothing grew", "a row grew", "something else"]) {
         assert!(met.get(case).is_some_and(|count| *count > 10_000), "the lists are too tame: {case}, {met:?}");
     }
 }
@@ -390,7 +400,8 @@ fn a_transcript_of_200_000_rows_is_one_path() {
     let mut branch = Branch::new();
     for seq in 0..200_000 {
         let kind = if seq % 1_000 == 999 { Kind::Reset } else { Kind::Canonical };
-        branch.push(seq, row(kind, seq, if seq == 0 { Reference::Null } else { id(seq - 1) }));
+        let growth = branch.append(seq, row(kind, seq, if seq == 0 { Reference::Null } else { id(seq - 1) }));
+        assert!(growth == Growth::Row || seq == 0);
     }
     assert_eq!(branch.active(), (0..200_000).collect::<Vec<_>>());
 }

@@ -8,6 +8,7 @@
 
 mod json;
 mod time;
+mod tools;
 mod zstd;
 
 #[cfg(test)]
@@ -19,6 +20,7 @@ use std::fmt;
 use serde_json::value::RawValue;
 
 use crate::branch::{AppendMode, Entry, Kind, Reference};
+pub(crate) use tools::{ToolUse, tool_use};
 
 /// Version of what is taken out of an event. It decides what is in an index, so this number is part of the index format.
 pub(crate) const VERSION: u32 = 1;

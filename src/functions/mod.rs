@@ -70,10 +70,10 @@ const fn scalar(
 
 /// Every function there is.
 #[rustfmt::skip] // one row each
-pub(crate) static FUNCTIONS: [Function; 14] = [
+pub(crate) static FUNCTIONS: [Function; 22] = [
     scalar("sessions_search_json", &["query", "caller", "options"], 2, Reads::Database, search::sessions_search_json),
     scalar("session_visible", &["session_key", "caller", "policy"], 2, Reads::Database, search::session_visible),
-    scalar("session_search_match", &["query", "mode"], 1, Reads::Arguments, search::session_search_match),
+    scalar("session_search_match", &["query", "mode", "tokenizer"], 1, Reads::Arguments, search::session_search_match),
     scalar("redact", &["text"], 1, Reads::Arguments, text::redact),
     scalar("redact_excerpt", &["text", "query", "max_chars"], 1, Reads::Arguments, text::redact_excerpt),
     scalar("transcript_text", &["event"], 1, Reads::Arguments, transcript::text),
@@ -82,7 +82,15 @@ pub(crate) static FUNCTIONS: [Function; 14] = [
     scalar("transcript_timestamp", &["event", "created_at"], 2, Reads::Arguments, transcript::timestamp),
     Function { name: "transcript_branch", arguments: &["seq", "event"], required: 2, reads: Reads::Arguments, body: Body::Branch },
     scalar("session_search_open", &["path"], 1, Reads::Database, upkeep::open),
+    scalar("session_search_install", &["options"], 0, Reads::Database, upkeep::install),
+    scalar("session_search_attach", &[], 0, Reads::Database, upkeep::attach),
+    scalar("session_search_uninstall", &[], 0, Reads::Database, upkeep::uninstall),
+    scalar("session_search_apply", &["token", "old_session_id", "old_seq", "new_session_id", "new_seq"], 5, Reads::Database, upkeep::apply),
     scalar("session_search_reconcile", &["budget_ms"], 0, Reads::Database, upkeep::reconcile),
+    scalar("session_search_redact_rule", &["kind", "value", "on"], 2, Reads::Database, upkeep::redact_rule),
+    scalar("session_search_check", &[], 0, Reads::Database, upkeep::check),
+    scalar("session_search_rebuild", &["budget_ms"], 0, Reads::Database, upkeep::rebuild),
+    scalar("session_search_optimize", &[], 0, Reads::Database, upkeep::optimize),
     scalar("session_search_version", &[], 0, Reads::Build, upkeep::version),
     scalar("session_search_debug", &[], 0, Reads::Build, upkeep::debug),
 ];

@@ -23,12 +23,14 @@ pub(super) fn session_visible(call: &Call<'_>) -> Result<Value> {
     Ok(Value::Integer(visible.into()))
 }
 
-/// `session_search_match(query [, mode])`: a MATCH expression of FTS5 for what a person typed.
+/// `session_search_match(query [, mode [, tokenizer]])`: a MATCH expression of FTS5 for what a person typed, in a table whose tokenizer has
+/// these options.
 pub(super) fn session_search_match(call: &Call<'_>) -> Result<Value> {
-    let (Some(query), mode) = (call.text(0)?, call.text(1)?) else { return Ok(Value::Null) };
+    let (Some(query), mode, options) = (call.text(0)?, call.text(1)?, call.text(2)?) else { return Ok(Value::Null) };
     let mode: Mode = match mode {
         None => Mode::default(),
         Some(word) => word.parse().map_err(|_| call.argument(1, Mode::WORDS, &format!("{:?}", shortened(&word))))?,
     };
-    Ok(Value::Text(Query::parse(&query, mode, Tokenizer::default())?.to_match()))
+    let tokenizer = Tokenizer::from_args(options.as_deref().unwrap_or_default().split_ascii_whitespace())?;
+    Ok(Value::Text(Query::parse(&query, mode, tokenizer)?.to_match()))
 }

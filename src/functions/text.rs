@@ -29,8 +29,9 @@ pub(super) fn redact_excerpt(call: &Call<'_>) -> Result<Value> {
     };
     let Some(text) = text else { return Ok(Value::Null) };
     let query = query.and_then(|query| Query::parse(&query, Mode::All, Tokenizer::default()).ok());
+    let text = Redacted::new(&text);
     Ok(Value::Text(match query {
         Some(query) => matching_excerpt(&text, &query, max_chars),
-        None => excerpt(&Redacted::new(&text), &[], max_chars),
+        None => excerpt(&text, &[], max_chars),
     }))
 }

@@ -1,13 +1,14 @@
 //! The sessions of the host set against what is indexed: who is searchable, who is in step, what is left over.
 //!
-//! Built from one state of the host and one of the index, and kept until one of them changes: the host's `data_version`, or the
-//! index's version (which goes back with a rolled-back transaction, as the rows do).
+//! Built from one state of the host and one of the index, and kept until one of them changes: the host's `data_version`, what the
+//! connection itself has changed in it, or the index's version (which goes back with a rolled-back transaction, as the rows do).
 
+use std::cmp::Reverse;
 use std::collections::HashMap;
 
 use crate::error::{Error, Result};
 use crate::handle::Handle;
-use crate::schema::{self, IndexVersion};
+use crate::schema::{self, IndexVersion, Readiness};
 use crate::source::{HostVersion, Session, Snapshot};
 use crate::visibility;
 
@@ -25,6 +26,8 @@ pub(crate) struct Entry {
     pub(crate) in_step: bool,
     /// Whether it may be found at all: not replaced by a rewind, not incognito.
     pub(crate) searchable: bool,
+    /// When its last event was stored, once that was asked for.
+    last_used: Option<i64>,
     /// The transcripts that came directly after it, once its session has left it. What they carry on counts there, if at all.
     pub(crate) later: Vec<String>,
 }
@@ -46,19 +49,21 @@ impl Entry {
             messages: indexed.map_or(0, |row| row.messages),
             tokens: indexed.map_or(0, |row| row.tokens),
             stamped: indexed.is_some_and(|row| row.stamp.is_some()),
-            in_step: !searchable, // nothing indexed, nothing to index
+            in_step: true,
             searchable,
+            last_used: None,
             later: Vec::new(),
         };
-        if let Some(row) = indexed {
-            entry.in_step = row.stamp.as_ref() == Some(&entry.stamp());
-        }
+        entry.in_step = match indexed {
+            Some(row) => row.stamp.as_deref() == Some(entry.stamp()),
+            None => !searchable || entry.session.state.events == 0, // nothing indexed, nothing to index
+        };
         entry
     }
 
     /// The stamp of the rows that should be indexed: of none where the session is not searchable.
-    pub(super) fn stamp(&self) -> String {
-        if self.searchable { self.session.stamp() } else { String::new() }
+    pub(super) fn stamp(&self) -> &str {
+        if self.searchable { &self.session.state.stamp } else { "" }
     }
 }
 
@@ -66,7 +71,7 @@ impl Entry {
 pub(crate) struct Catalog {
     pub(crate) entries: Vec<Entry>,
     pub(super) orphans: Vec<i64>,
-    host: HostVersion,
+    pub(super) host: HostVersion,
     pub(super) index: IndexVersion,
 }
 
@@ -77,14 +82,14 @@ impl Catalog {
         let host = snapshot.version()?;
         let index = schema::version(handle.connection())?;
         let fresh = match current.take() {
-            Some(catalog) if catalog.host == host && Some(&catalog.index) == index.as_ref() => catalog,
+            Some(catalog) if catalog.host.is_same(host) && Some(&catalog.index) == index.as_ref() => catalog,
             known => {
                 let Some(index) = index else { return Ok(None) };
-                if !schema::is_ready(handle.connection(), &snapshot.identity()?)? {
+                if schema::readiness(handle.connection(), &snapshot.identity()?)? != Readiness::Ready {
                     return Ok(None);
                 }
                 let sessions = match known {
-                    Some(catalog) if catalog.host == host => catalog.entries.into_iter().map(|e| e.session).collect(),
+                    Some(catalog) if catalog.host.is_same(host) => catalog.entries.into_iter().map(|e| e.session).collect(),
                     _ => snapshot.sessions()?,
                 };
                 Self::join(handle, sessions, host, index)?
@@ -112,6 +117,11 @@ impl Catalog {
         Ok(Self { entries, orphans, host, index })
     }
 
+    /// Whether an unchanged catalog may be used in the next call, too.
+    pub(super) fn is_settled(&self) -> bool {
+        self.host.is_settled()
+    }
+
     /// Treats transcripts as behind although their stamps say otherwise.
     pub(super) fn doubt(&mut self, transcripts: &[i64]) {
         for entry in &mut self.entries {
@@ -128,9 +138,23 @@ impl Catalog {
     /// one does not keep others waiting.
     pub(super) fn behind(&self, wanted: &dyn Fn(&Entry) -> bool) -> Vec<usize> {
         let behind = self.entries.iter().enumerate().filter(|(_, entry)| !entry.in_step && (wanted(entry) || !entry.searchable));
-        let mut behind: Vec<_> = behind.map(|(i, entry)| (entry.session.events, i)).collect();
+        let mut behind: Vec<_> = behind.map(|(i, entry)| (entry.session.state.events, i)).collect();
         behind.sort_unstable();
         behind.into_iter().map(|(_, i)| i).collect()
+    }
+
+    /// All sessions that are behind; those that were used last first.
+    pub(super) fn behind_by_use(&mut self, snapshot: &Snapshot<'_>) -> Result<Vec<usize>> {
+        let mut behind = Vec::new();
+        for (i, entry) in self.entries.iter_mut().enumerate().filter(|(_, entry)| !entry.in_step) {
+            let used = match entry.last_used {
+                Some(used) => used,
+                None => *entry.last_used.insert(snapshot.last_used(&entry.session.session_id)?),
+            };
+            behind.push((Reverse(used), i));
+        }
+        behind.sort_unstable();
+        Ok(behind.into_iter().map(|(_, i)| i).collect())
     }
 
     /// Whether a search of the `wanted` sessions has anything to index on its way.
@@ -145,7 +169,9 @@ fn indexed_transcripts(handle: &Handle) -> Result<HashMap<String, Indexed>> {
     let sql = "SELECT session_id, id, indexed_stamp, messages, tokens FROM main.session_search_transcript";
     let mut statement = handle.connection().prepare_cached(sql).map_err(reading)?;
     let rows = statement.query_map([], |row| {
-        Ok((row.get(0)?, Indexed { id: row.get(1)?, stamp: row.get(2)?, messages: row.get(3)?, tokens: row.get(4)? }))
+        // In place a host may have put bytes there that are no UTF-8: a transcript of nobody.
+        let session_id = String::from_utf8_lossy(row.get_ref(0)?.as_bytes()?).into_owned();
+        Ok((session_id, Indexed { id: row.get(1)?, stamp: row.get(2)?, messages: row.get(3)?, tokens: row.get(4)? }))
     });
     rows.and_then(Iterator::collect).map_err(reading)
 }

@@ -1,14 +1,15 @@
 //! A transcript of the host, as far as it has been read: which of its messages can be found.
 //!
 //! Reading can stop at any event and go on later, in another transaction. It also goes on after an append, where the host says that
-//! nothing before has changed (the rewrite generation of OpenClaw 2026.9); otherwise a new stamp means to begin again.
+//! nothing before has changed (the rewrite generation of OpenClaw 2026.9) or where we are called for every change (in place); otherwise
+//! a new stamp means to begin again.
 
 use std::collections::{BTreeMap, HashMap};
 
-use crate::branch::Branch;
+use crate::branch::{Branch, Growth};
 use crate::error::Result;
-use crate::event::Message;
-use crate::source::{Session, Snapshot, StoredEvent};
+use crate::event::{Event, Message};
+use crate::source::{Session, Snapshot, State, StoredEvent};
 
 use super::is_indexable;
 
@@ -17,15 +18,15 @@ use super::is_indexable;
 pub(super) struct Found {
     /// Of the event's stored bytes.
     pub(super) hash: i64,
-    /// The row's, in milliseconds since 1970.
-    pub(super) created_at: i64,
+    /// The event's own time, else the row's, in milliseconds since 1970.
+    pub(super) timestamp: i64,
 }
 
 /// A transcript, as far as it has been read.
 #[derive(Default)]
 pub(super) struct Transcript {
-    /// The session as it was when reading began or went on.
-    session: Option<Session>,
+    /// The state of the rows when reading began or went on.
+    state: Option<State>,
     branch: Branch,
     /// All messages with searchable text, on the active branch or not, by seq.
     messages: BTreeMap<i64, Found>,
@@ -42,14 +43,15 @@ impl Transcript {
     pub(super) fn read(
         &mut self,
         snapshot: &Snapshot<'_>,
-        session: &Session,
+        session_id: &str,
+        state: &State,
         mut each: impl FnMut(i64, Option<Message>) -> bool,
     ) -> Result<bool> {
-        if self.session.as_ref() != Some(session) {
-            if !self.is_continued_by(snapshot, session)? {
+        if self.state.as_ref() != Some(state) {
+            if !self.is_continued_by(snapshot, session_id, state)? {
                 *self = Self::default();
             }
-            self.session = Some(session.clone());
+            self.state = Some(state.clone());
             self.complete = false;
         }
         if self.complete {
@@ -57,7 +59,7 @@ impl Transcript {
         }
         let mut stopped = false;
         let from = self.last.map_or(i64::MIN, |(seq, _)| seq.saturating_add(1));
-        snapshot.events(&session.session_id, from, |seq, stored| {
+        snapshot.events(session_id, from, |seq, stored| {
             let message = self.take(seq, &stored);
             stopped = !each(seq, message);
             !stopped
@@ -68,26 +70,78 @@ impl Transcript {
 
     /// Whether what has been read is the beginning of the transcript as it is now. The generation alone does not say so: it goes back
     /// with a backup, and then other events may follow.
-    fn is_continued_by(&self, snapshot: &Snapshot<'_>, session: &Session) -> Result<bool> {
-        let (Some(before), Some((seq, hash))) = (&self.session, self.last) else { return Ok(false) };
-        Ok(session.continues(before) && snapshot.event_hash(&session.session_id, seq)? == Some(hash))
+    fn is_continued_by(&self, snapshot: &Snapshot<'_>, session_id: &str, state: &State) -> Result<bool> {
+        let (Some(before), Some((seq, hash))) = (&self.state, self.last) else { return Ok(false) };
+        Ok(state.continues(before) && snapshot.event_hash(session_id, seq)? == Some(hash))
     }
 
     fn take(&mut self, seq: i64, stored: &StoredEvent<'_>) -> Option<Message> {
-        self.last = self.last.max(Some((seq, stored.hash())));
-        let Some(event) = stored.read() else {
-            self.unreadable += 1;
-            return None;
-        };
+        let event = self.read_event(seq, stored)?;
         self.branch.push(seq, event.entry);
+        self.keep_message(seq, stored, event.message)
+    }
+
+    /// Takes an event that came after all others, in a transcript that has been read to its end. Says what it did to the active branch.
+    pub(super) fn append(&mut self, seq: i64, stored: &StoredEvent<'_>) -> (Growth, Option<Message>) {
+        let Some(event) = self.read_event(seq, stored) else { return (Growth::None, None) };
+        let growth = self.branch.append(seq, event.entry);
+        (growth, self.keep_message(seq, stored, event.message))
+    }
+
+    /// The event, if it can be read.
+    fn read_event(&mut self, seq: i64, stored: &StoredEvent<'_>) -> Option<Event> {
+        self.last = self.last.max(Some((seq, stored.hash())));
+        let event = stored.read();
+        self.unreadable += i64::from(event.is_none());
+        event
+    }
+
+    /// Keeps in mind that there is a message, and gives it back, if it has a place in the index.
+    fn keep_message(&mut self, seq: i64, stored: &StoredEvent<'_>, message: Option<Message>) -> Option<Message> {
         if !is_indexable(seq) {
             self.unreadable += 1;
             return None;
         }
-        if event.message.is_some() {
-            self.messages.insert(seq, Found { hash: stored.hash(), created_at: stored.created_at });
+        if let Some(message) = &message {
+            self.messages.insert(seq, found(stored, message));
         }
-        event.message
+        message
+    }
+
+    /// Whether it has been read to its end in the state with this stamp, which ended before `seq`.
+    pub(super) fn is_followed_by(&self, stamp: &str, seq: i64) -> bool {
+        self.is_whole_at(stamp) && self.last.is_none_or(|(last, _)| last < seq)
+    }
+
+    /// Whether it has been read to its end in the state with this stamp.
+    pub(super) fn is_whole_at(&self, stamp: &str) -> bool {
+        self.complete && self.state.as_ref().is_some_and(|state| state.stamp == stamp)
+    }
+
+    /// Whether the event is a message that is known already.
+    pub(super) fn holds(&self, seq: i64, stored: &StoredEvent<'_>) -> bool {
+        let message = stored.read().and_then(|event| event.message);
+        message.is_some_and(|message| self.messages.get(&seq) == Some(&found(stored, &message)))
+    }
+
+    /// What is known of a message with searchable text.
+    pub(super) fn message(&self, seq: i64) -> Option<Found> {
+        self.messages.get(&seq).copied()
+    }
+
+    /// What has been read is now the state with this stamp.
+    pub(super) fn set_stamp(&mut self, stamp: String) {
+        self.state = Some(State::of_stamp(stamp));
+    }
+
+    /// Whether it has been read to its end.
+    pub(super) fn is_complete(&self) -> bool {
+        self.complete
+    }
+
+    /// How much memory it takes, in events.
+    pub(super) fn size(&self) -> usize {
+        self.branch.len() + self.messages.len()
     }
 
     /// The messages on the active branch, by seq.
@@ -96,42 +150,14 @@ impl Transcript {
     }
 }
 
+fn found(stored: &StoredEvent<'_>, message: &Message) -> Found {
+    Found { hash: stored.hash(), timestamp: message.timestamp.unwrap_or(stored.created_at) }
+}
+
 /// The searchable messages of a transcript as the host holds it now: seq -> source hash. What a search checks its hits against
 /// where the index is behind.
 pub(crate) fn active_messages(snapshot: &Snapshot<'_>, session: &Session) -> Result<HashMap<i64, i64>> {
     let mut transcript = Transcript::default();
-    transcript.read(snapshot, session, |_, _| true)?;
+    transcript.read(snapshot, &session.session_id, &session.state, |_, _| true)?;
     Ok(transcript.active().into_iter().map(|(seq, found)| (seq, found.hash)).collect())
-}
-
-/// The transcripts that were read last: half read, or to be gone on with at the next message.
-#[derive(Default)]
-pub(super) struct Remembered {
-    /// The last one was used last.
-    transcripts: Vec<(String, Transcript)>,
-}
-
-impl Remembered {
-    const MOST: usize = 8;
-
-    /// What is known of a transcript; it is no longer remembered.
-    pub(super) fn take(&mut self, session_id: &str) -> Transcript {
-        match self.transcripts.iter().position(|(id, _)| id == session_id) {
-            Some(i) => self.transcripts.remove(i).1,
-            None => Transcript::default(),
-        }
-    }
-
-    /// Where there is no room, one that has been read wholly goes, the longest unused first; else the new one, so that the others finish.
-    pub(super) fn keep(&mut self, session_id: &str, transcript: Transcript) {
-        self.transcripts.push((session_id.to_owned(), transcript));
-        if self.transcripts.len() > Self::MOST {
-            let wholly = self.transcripts.iter().position(|(_, transcript)| transcript.complete);
-            self.transcripts.remove(wholly.unwrap_or(Self::MOST));
-        }
-    }
-
-    pub(super) fn forget_all(&mut self) {
-        self.transcripts.clear();
-    }
 }

@@ -8,16 +8,16 @@ use std::time::Instant;
 use rusqlite::params;
 
 use super::catalog::{Catalog, Entry};
-use super::transaction::Writing;
-use super::transcript::{Found, Remembered};
-use super::{rowid, rowids, transcript_and_seq};
+use super::remembered::Remembered;
+use super::transcript::Found;
+use super::{rowid, rowids, transcript_and_seq, writing_index};
 use crate::error::{Error, Result};
 use crate::event::Message;
 use crate::handle::Handle;
-use crate::redact::Redacted;
+use crate::redact::{Detector, Redacted};
 use crate::schema;
 use crate::source::Snapshot;
-use crate::tokenizer::Tokenizer;
+use crate::tokenizer::{Purpose, Tokenizer};
 
 /// What one transaction may cost.
 pub(super) struct Budget {
@@ -39,9 +39,14 @@ impl Budget {
         Self { until: Some(until), messages: usize::MAX, bytes: usize::MAX, strict: true, grace: GRACE }
     }
 
-    /// For one step of reconcile: so many messages and bytes of text, and no new transcript after `until`.
-    pub(super) fn step(messages: usize, bytes: usize, until: Option<Instant>) -> Self {
-        Self { until, messages, bytes, strict: false, grace: 0 }
+    /// For what has to be done at once.
+    pub(super) fn unbounded() -> Self {
+        Self { until: None, messages: usize::MAX, bytes: usize::MAX, strict: false, grace: 0 }
+    }
+
+    /// For one step of reconcile: so many messages and bytes of text, and no longer than `until`, so that the host is not read for longer.
+    pub(super) fn step(messages: usize, bytes: usize, until: Instant) -> Self {
+        Self { until: Some(until), messages, bytes, strict: true, grace: GRACE }
     }
 
     fn late(&self) -> bool {
@@ -78,44 +83,44 @@ pub(super) struct Progress {
     pub(super) unread: Option<Error>,
 }
 
-/// Brings transcripts in step, in the given transaction, until the budget is spent: the `wanted` ones, and what must not be
-/// found any more. At least one is worked on.
+/// Which transcripts are brought in step.
+pub(super) enum Which<'w> {
+    /// Those that a search looks at, small ones first, and what must not be found any more.
+    Wanted(&'w dyn Fn(&Entry) -> bool),
+    /// All, those that were used last first.
+    All,
+}
+
+/// Brings transcripts in step, in the given transaction, until the writer's budget is spent. At least one is worked on. On error the catalog
+/// goes, as in [`make_index`]. The caller commits.
 pub(super) fn catch_up(
-    handle: &Handle,
-    snapshot: &Snapshot<'_>,
+    mut writer: Writer<'_>,
     slot: &mut Option<Catalog>,
     remembered: &mut Remembered,
-    budget: &mut Budget,
-    wanted: &dyn Fn(&Entry) -> bool,
-    transaction: Writing<'_>,
+    which: &Which<'_>,
 ) -> Result<Progress> {
-    in_step_with(handle, snapshot, slot, transaction, |catalog| {
-        Writer { handle, snapshot, remembered, budget, wrote: false }.catch_up(catalog, wanted)
-    })
+    with_current_catalog(writer.handle, writer.snapshot, slot, |catalog| writer.catch_up(catalog, remembered, which))
 }
 
-/// Makes an empty index where there is none for this host, in the given transaction.
-pub(super) fn make_index(handle: &Handle, snapshot: &Snapshot<'_>, slot: &mut Option<Catalog>, transaction: Writing<'_>) -> Result<()> {
-    in_step_with(handle, snapshot, slot, transaction, |_| Ok(()))
+/// Makes an empty index where there is none for this host. The caller has opened a transaction, and commits.
+pub(super) fn make_index(handle: &Handle, snapshot: &Snapshot<'_>, slot: &mut Option<Catalog>) -> Result<()> {
+    with_current_catalog(handle, snapshot, slot, |_| Ok(()))
 }
 
-/// Runs `work` on the catalog as of this transaction (transcript ids are only good for the state of the index that they came from),
-/// of an index that is made first where there is none, and commits. On error the catalog goes: it speaks of rows that are gone.
-fn in_step_with<T>(
+/// Runs `work` on the catalog as of the transaction (transcript ids are only good for the state of the index that they came from), of an
+/// index that is made first where there is none. On error the catalog goes: it speaks of rows that will be gone.
+fn with_current_catalog<T>(
     handle: &Handle,
     snapshot: &Snapshot<'_>,
     slot: &mut Option<Catalog>,
-    transaction: Writing<'_>,
     work: impl FnOnce(&mut Catalog) -> Result<T>,
 ) -> Result<T> {
     let current = || -> Result<T> {
         if Catalog::refresh(slot, handle, snapshot)?.is_none() {
             schema::prepare(handle.connection(), &snapshot.identity()?)?;
+            Catalog::refresh(slot, handle, snapshot)?;
         }
-        let catalog = Catalog::refresh(slot, handle, snapshot)?.ok_or_else(super::no_index)?;
-        let value = work(catalog)?;
-        transaction.commit()?;
-        Ok(value)
+        work(slot.as_mut().ok_or_else(super::no_index)?)
     };
     let done = current();
     if done.is_err() {
@@ -126,26 +131,35 @@ fn in_step_with<T>(
 
 /// How far a transcript got.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Done {
+pub(super) enum Done {
     /// It is in step.
     All,
     /// What was read and written is right, but it is not all.
     Part,
 }
 
-struct Writer<'w> {
+/// Writes the rows of the index.
+pub(super) struct Writer<'w> {
     handle: &'w Handle,
     snapshot: &'w Snapshot<'w>,
-    remembered: &'w mut Remembered,
+    detector: &'w Detector,
     budget: &'w mut Budget,
     /// Whether a row of the index has changed.
     wrote: bool,
 }
 
-impl Writer<'_> {
-    fn catch_up(&mut self, catalog: &mut Catalog, wanted: &dyn Fn(&Entry) -> bool) -> Result<Progress> {
+impl<'w> Writer<'w> {
+    pub(super) fn new(handle: &'w Handle, snapshot: &'w Snapshot<'w>, detector: &'w Detector, budget: &'w mut Budget) -> Self {
+        Self { handle, snapshot, detector, budget, wrote: false }
+    }
+
+    fn catch_up(&mut self, catalog: &mut Catalog, remembered: &mut Remembered, which: &Which<'_>) -> Result<Progress> {
         let mut progress = Progress::default();
-        for i in catalog.behind(wanted) {
+        let behind = match which {
+            Which::Wanted(wanted) => catalog.behind(wanted),
+            Which::All => catalog.behind_by_use(self.snapshot)?,
+        };
+        for i in behind {
             if progress.any && self.budget.spent() {
                 break;
             }
@@ -155,7 +169,7 @@ impl Writer<'_> {
                 None => self.add(&entry.session.session_id)?,
             };
             entry.transcript = Some(id);
-            match self.bring_in_step(id, entry) {
+            match self.bring_in_step(id, entry, remembered) {
                 Ok((done, unreadable)) => {
                     progress.any = true;
                     self.note(id, entry, done, unreadable)?;
@@ -182,7 +196,7 @@ impl Writer<'_> {
         Ok(progress)
     }
 
-    fn execute(&mut self, sql: &str, params: impl rusqlite::Params) -> Result<()> {
+    pub(super) fn execute(&mut self, sql: &str, params: impl rusqlite::Params) -> Result<()> {
         self.wrote = true;
         schema::execute(self.handle.connection(), sql, params).map_err(writing_index)
     }
@@ -194,9 +208,10 @@ impl Writer<'_> {
     }
 
     /// A transcript id. Ids that differ in bytes that are no UTF-8 only are read as the same: they share it.
-    fn add(&mut self, session_id: &str) -> Result<i64> {
+    pub(super) fn add(&mut self, session_id: &str) -> Result<i64> {
         self.wrote = true;
-        let sql = "INSERT INTO main.session_search_transcript(session_id) VALUES(?1)
+        let sql = "INSERT INTO main.session_search_transcript(session_id, source_stamp)
+            SELECT ?1, value FROM main.session_search_meta WHERE key = 'made'
             ON CONFLICT(session_id) DO UPDATE SET session_id = excluded.session_id RETURNING id";
         let id = self.handle.connection().prepare_cached(sql).and_then(|mut s| s.query_row([session_id], |row| row.get(0)));
         id.map_err(writing_index)
@@ -204,87 +219,83 @@ impl Writer<'_> {
 
     /// Makes the index hold the searchable messages of a session, or nothing where it must not be found. Returns also how many of its
     /// events cannot be read.
-    fn bring_in_step(&mut self, id: i64, entry: &Entry) -> Result<(Done, i64), Failed> {
+    fn bring_in_step(&mut self, id: i64, entry: &Entry, remembered: &mut Remembered) -> Result<(Done, i64), Failed> {
         if !entry.searchable {
             return Ok((self.clear(id)?, 0));
         }
         let session_id = &entry.session.session_id;
-        let mut transcript = self.remembered.take(session_id);
-        // The texts that are read now are kept for writing, but no more than one transaction may write anyway.
-        let mut texts = BTreeMap::new();
-        let mut room = super::STEP_BYTES;
-        let read = transcript.read(self.snapshot, &entry.session, |seq, message| {
-            if let Some(message) = message.filter(|message| message.text.len() <= room) {
-                room -= message.text.len();
-                texts.insert(seq, message);
-            }
-            !self.budget.stops_in_time()
+        let mut transcript = remembered.take(session_id);
+        let mut texts = Texts::default();
+        let budget = &mut *self.budget;
+        let read = transcript.read(self.snapshot, session_id, &entry.session.state, |seq, message| {
+            texts.keep(seq, message);
+            !budget.stops_in_time()
         });
         let complete = read.map_err(Failed::Host)?;
-        let done = if complete { self.write_difference(id, &transcript.active(), &mut texts, Some(session_id))? } else { Done::Part };
+        let done = if complete { self.write_difference(id, &transcript.active(), texts, session_id)? } else { Done::Part };
         let unreadable = transcript.unreadable;
-        self.remembered.keep(session_id, transcript);
+        remembered.keep(session_id, transcript);
         Ok((done, unreadable))
     }
 
-    /// Takes all messages of a transcript out of the index.
-    fn clear(&mut self, id: i64) -> Result<Done> {
-        self.write_difference(id, &BTreeMap::new(), &mut BTreeMap::new(), None)
+    /// Takes all messages of a transcript out of the index, as far as the budget goes.
+    pub(super) fn clear(&mut self, id: i64) -> Result<Done> {
+        self.write_difference(id, &BTreeMap::new(), Texts::default(), "")
+    }
+
+    /// Takes one message out of the index. Ended halfway, it counts as another message, which is to be taken out.
+    pub(super) fn delete(&mut self, id: i64, seq: i64) -> Result<()> {
+        let row = rowid(id, seq);
+        self.execute("UPDATE main.session_search_message SET source_hash = 0 WHERE id = ?1", [row])?;
+        self.execute("DELETE FROM main.session_search_fts WHERE rowid = ?1", [row])?;
+        self.execute("DELETE FROM main.session_search_message WHERE id = ?1", [row])
     }
 
     /// Writes the difference between what the index holds of a transcript and what it should hold, as far as the budget goes.
-    /// Messages come from `texts`, or from the host's `session_id` once more.
-    fn write_difference(
-        &mut self,
-        id: i64,
-        wanted: &BTreeMap<i64, Found>,
-        texts: &mut BTreeMap<i64, Message>,
-        session_id: Option<&str>,
-    ) -> Result<Done> {
+    /// Messages come from `texts`, or from the host once more.
+    pub(super) fn write_difference(&mut self, id: i64, wanted: &BTreeMap<i64, Found>, mut texts: Texts, session_id: &str) -> Result<Done> {
         let held = self.held(id)?;
-        let is_held = |seq: &i64, found: &Found| held.get(seq) == Some(&found.hash);
-        for (seq, _) in held.iter().filter(|(seq, hash)| wanted.get(seq).map(|found| found.hash) != Some(**hash)) {
+        for (seq, _) in held.iter().filter(|(seq, found)| wanted.get(seq) != Some(*found)) {
             if self.budget.stops_in_time() {
                 return Ok(Done::Part);
             }
-            let row = rowid(id, *seq);
-            self.execute("DELETE FROM main.session_search_fts WHERE rowid = ?1", [row])?;
-            self.execute("DELETE FROM main.session_search_message WHERE id = ?1", [row])?;
+            self.delete(id, *seq)?;
         }
-        for (&seq, found) in wanted.iter().filter(|(seq, found)| !is_held(seq, found)) {
+        for (&seq, found) in wanted.iter().filter(|(seq, found)| held.get(seq) != Some(*found)) {
             if self.budget.stops() {
                 return Ok(Done::Part);
             }
-            let message = match (texts.remove(&seq), session_id) {
-                (Some(message), _) => Some(message),
-                (None, Some(session_id)) => self.snapshot.message(session_id, seq, found.hash)?.map(|(message, _)| message),
-                (None, None) => None,
+            let message = match texts.take(seq) {
+                Some(message) => Some(message),
+                None => self.snapshot.message(session_id, seq, found.hash)?.map(|(message, _)| message),
             };
             if let Some(message) = message {
-                match self.insert(rowid(id, seq), &message, *found) {
-                    // The caller has lowered SQLITE_LIMIT_LENGTH: this message has no place, the others have.
-                    Err(error) if error.is_too_big() => {}
-                    inserted => inserted?,
-                }
+                self.insert(id, seq, &message, *found)?;
                 self.budget.take(&message);
             }
         }
         Ok(Done::All)
     }
 
-    fn insert(&mut self, row: i64, message: &Message, found: Found) -> Result<()> {
-        let timestamp = message.timestamp.unwrap_or(found.created_at);
-        let text = Redacted::new(&message.text);
-        let mut tokens = 0_i64;
-        let Ok(()) = text.tokens::<Infallible>(Tokenizer::default(), |_| {
-            tokens += 1;
-            Ok(())
-        });
-        self.execute("INSERT INTO main.session_search_fts(rowid, text) VALUES(?1, ?2)", params![row, text.indexed()])?;
+    /// Puts a message into the index: how many messages and tokens it holds more. The message row comes last: only a message with an
+    /// FTS5 row counts as held.
+    pub(super) fn insert(&mut self, id: i64, seq: i64, message: &Message, found: Found) -> Result<(i64, i64)> {
+        let text = Redacted::with(self.detector, &message.text);
+        let mut tokens = 0;
+        indexed_terms(&text, |position, _| tokens = position + 1);
+        let row = rowid(id, seq);
+        let inserted =
+            self.execute("INSERT OR REPLACE INTO main.session_search_fts(rowid, text) VALUES(?1, ?2)", params![row, text.indexed()]);
+        match inserted {
+            // The caller has lowered SQLITE_LIMIT_LENGTH: this message has no place, the others have.
+            Err(error) if error.is_too_big() => return Ok((0, 0)),
+            inserted => inserted?,
+        }
         self.execute(
-            "INSERT INTO main.session_search_message(id, message_id, role, timestamp, source_hash, tokens) VALUES(?1, ?2, ?3, ?4, ?5, ?6)",
-            params![row, message.id, message.role.as_str(), timestamp, found.hash, tokens],
-        )
+            "INSERT OR REPLACE INTO main.session_search_message(id, message_id, role, timestamp, source_hash, tokens) VALUES(?1, ?2, ?3, ?4, ?5, ?6)",
+            params![row, message.id, message.role.as_str(), found.timestamp, found.hash, tokens],
+        )?;
+        Ok((1, tokens))
     }
 
     /// Notes in the index and in the catalog how far a transcript got.
@@ -293,27 +304,55 @@ impl Writer<'_> {
             return Ok(()); // nothing has changed
         }
         self.wrote = true;
-        let stamp = (done == Done::All).then(|| entry.stamp());
-        let (first, last) = rowids(id);
-        let sql = "UPDATE main.session_search_transcript SET indexed_stamp = ?2, unreadable = ?3, (messages, tokens) =
-            (SELECT count(*), ifnull(sum(tokens), 0) FROM main.session_search_message WHERE id BETWEEN ?4 AND ?5)
-            WHERE id = ?1 RETURNING messages, tokens";
-        let params = params![id, stamp, unreadable, first, last];
-        let noted =
-            self.handle.connection().prepare_cached(sql).and_then(|mut s| s.query_row(params, |row| Ok((row.get(0)?, row.get(1)?))));
-        (entry.messages, entry.tokens) = noted.map_err(writing_index)?;
+        let stamp = (done == Done::All).then(|| entry.stamp().to_owned());
+        (entry.messages, entry.tokens) = totals(self.handle, id)?;
+        if done == Done::All && entry.session.state.events == 0 && entry.messages == 0 {
+            // Nothing, in step with nothing: should its session go, nobody would tell us.
+            self.execute("DELETE FROM main.session_search_transcript WHERE id = ?1", [id])?;
+            (entry.transcript, entry.in_step, entry.stamped) = (None, true, false);
+            return Ok(());
+        }
+        let sql = "UPDATE main.session_search_transcript
+            SET indexed_stamp = ?2, applied_seq = NULL, unreadable = ?3, messages = ?4, tokens = ?5 WHERE id = ?1";
+        self.execute(sql, params![id, stamp, unreadable, entry.messages, entry.tokens])?;
         entry.in_step = done == Done::All;
         entry.stamped = entry.in_step;
         Ok(())
     }
 
-    /// What the index holds of a transcript: seq -> source hash.
-    fn held(&self, id: i64) -> Result<BTreeMap<i64, i64>> {
+    /// What the index holds of a transcript, by seq.
+    fn held(&self, id: i64) -> Result<BTreeMap<i64, Found>> {
         let (first, last) = rowids(id);
-        let sql = "SELECT id, source_hash FROM main.session_search_message WHERE id BETWEEN ?1 AND ?2";
+        let sql = "SELECT id, source_hash, timestamp FROM main.session_search_message WHERE id BETWEEN ?1 AND ?2";
         let mut statement = self.handle.connection().prepare_cached(sql).map_err(writing_index)?;
-        let rows = statement.query_map([first, last], |row| Ok((transcript_and_seq(row.get(0)?).1, row.get(1)?))).map_err(writing_index)?;
+        let held = |row: &rusqlite::Row<'_>| Ok((transcript_and_seq(row.get(0)?).1, Found { hash: row.get(1)?, timestamp: row.get(2)? }));
+        let rows = statement.query_map([first, last], held).map_err(writing_index)?;
         rows.collect::<rusqlite::Result<_>>().map_err(writing_index)
+    }
+}
+
+/// Messages that were read and may be written next: no more than one transaction may write anyway.
+pub(super) struct Texts {
+    messages: BTreeMap<i64, Message>,
+    room: usize,
+}
+
+impl Default for Texts {
+    fn default() -> Self {
+        Self { messages: BTreeMap::new(), room: super::STEP_BYTES }
+    }
+}
+
+impl Texts {
+    pub(super) fn keep(&mut self, seq: i64, message: Option<Message>) {
+        if let Some(message) = message.filter(|message| message.text.len() <= self.room) {
+            self.room -= message.text.len();
+            self.messages.insert(seq, message);
+        }
+    }
+
+    fn take(&mut self, seq: i64) -> Option<Message> {
+        self.messages.remove(&seq)
     }
 }
 
@@ -331,6 +370,20 @@ impl From<Error> for Failed {
     }
 }
 
-fn writing_index(error: rusqlite::Error) -> Error {
-    Error::index("writing the index", error)
+/// What FTS5 makes of a text: each term with its position.
+pub(super) fn indexed_terms(text: &Redacted<'_>, mut each: impl FnMut(i64, &[u8])) {
+    let mut position = -1;
+    let Ok(()) = Tokenizer::default().terms::<Infallible>(text.indexed().as_bytes(), Purpose::Text, |term| {
+        position += i64::from(!term.colocated);
+        each(position, term.text.as_bytes());
+        Ok(())
+    });
+}
+
+/// How many messages and tokens the index holds of a transcript.
+pub(super) fn totals(handle: &Handle, id: i64) -> Result<(i64, i64)> {
+    let (first, last) = rowids(id);
+    let sql = "SELECT count(*), ifnull(sum(tokens), 0) FROM main.session_search_message WHERE id BETWEEN ?1 AND ?2";
+    let mut statement = handle.connection().prepare_cached(sql).map_err(writing_index)?;
+    statement.query_row([first, last], |row| Ok((row.get(0)?, row.get(1)?))).map_err(writing_index)
 }

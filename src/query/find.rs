@@ -5,44 +5,54 @@
 
 use std::collections::HashMap;
 use std::ops::Range;
+use std::str::Split;
 
 use super::Phrase;
+use crate::tokenizer::READING_END;
 
 /// The tokens of a text with their places, in two allocations however many there are.
 #[derive(Debug, Default)]
 pub(crate) struct Tokens {
-    /// The folded texts of all tokens, one behind the other.
-    folded: String,
+    /// The readings of all tokens, one token behind the other.
+    readings: String,
     places: Vec<Place>,
 }
 
 #[derive(Debug)]
 struct Place {
-    /// Where the token ends in `folded`; it begins where the one before it ends.
-    folded_end: usize,
+    /// Where the token ends in `readings`; it begins where the one before it ends.
+    readings_end: usize,
     /// Where it stands in the text, in bytes.
     range: Range<usize>,
 }
 
 impl Tokens {
-    /// Adds a token: its folded text and its bytes in the original text.
-    pub(crate) fn push(&mut self, folded: &str, range: Range<usize>) {
-        self.folded.push_str(folded);
+    /// Adds a token: its readings, as a [`Token`](crate::tokenizer::Token) has them, and its bytes in the original text.
+    pub(crate) fn push(&mut self, readings: &str, range: Range<usize>) {
+        self.readings.push_str(readings);
         // An empty range is a further token of the character before it: it stands where that one stands.
         let shared = self.places.last().filter(|_| range.is_empty()).map(|place| place.range.clone());
         let range = shared.unwrap_or(range);
-        self.places.push(Place { folded_end: self.folded.len(), range });
+        self.places.push(Place { readings_end: self.readings.len(), range });
     }
 
-    /// Folded text and place of each token, in order.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, Range<usize>)> {
+    /// The readings and the place of each token, in order.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (Split<'_, char>, Range<usize>)> {
         let mut start = 0;
         self.places.iter().map(move |place| {
-            let folded = self.folded.get(start..place.folded_end).unwrap_or_default();
-            start = place.folded_end;
-            (folded, place.range.clone())
+            let readings = self.readings.get(start..place.readings_end).unwrap_or_default();
+            start = place.readings_end;
+            (readings.split(READING_END), place.range.clone())
         })
     }
+}
+
+/// A token of a text as the finder sees it.
+struct Known<'t> {
+    readings: Split<'t, char>,
+    /// The numbers of those readings that some phrase contains.
+    numbers: Vec<usize>,
+    range: Range<usize>,
 }
 
 /// The phrases as a tree: an edge is a token, a node is a beginning that one or more phrases share. Node 0 is the root.
@@ -110,21 +120,40 @@ impl Finder {
 
     /// For each token at which a phrase begins, the bytes of the longest such phrase.
     pub(super) fn find(&self, tokens: &Tokens) -> Vec<Range<usize>> {
-        let known: Vec<_> = tokens.iter().map(|(folded, range)| (folded, range, self.numbers.get(folded))).collect();
+        let known: Vec<_> = tokens.iter().map(|(readings, range)| self.look_up(readings, range)).collect();
         let mut found = Vec::new();
-        for (first, (_, Range { start, .. }, _)) in known.iter().enumerate() {
-            let mut longest = None;
-            let mut at = self.nodes.first();
-            for (folded, Range { end, .. }, number) in known.iter().skip(first) {
-                let Some(node) = at else { break };
-                at = number.and_then(|&number| node.next(number)).and_then(|next| self.nodes.get(next));
-                if node.ends_with_prefix_of(folded) || at.is_some_and(|node| node.ends_phrase) {
-                    longest = Some(*end);
-                }
-            }
-            found.extend(longest.map(|end| *start..end));
+        for (first, token) in known.iter().enumerate() {
+            found.extend(self.longest(&known[first..]).map(|end| token.range.start..end));
         }
         found
+    }
+
+    fn look_up<'t>(&self, readings: Split<'t, char>, range: Range<usize>) -> Known<'t> {
+        let numbers = readings.clone().filter_map(|reading| self.numbers.get(reading).copied()).collect();
+        Known { readings, numbers, range }
+    }
+
+    /// The end of the longest phrase that begins with the first of these tokens.
+    fn longest(&self, tokens: &[Known<'_>]) -> Option<usize> {
+        let (first, root) = (tokens.first()?, self.nodes.first()?);
+        if first.numbers.is_empty() && !root.ends_with_prefix_of_any(first) {
+            return None; // most tokens of most texts
+        }
+        let mut longest = None;
+        // A token can be read in several ways, so several beginnings can be under way.
+        let mut at = vec![root];
+        for token in tokens {
+            let ends_with_prefix = at.iter().any(|node| node.ends_with_prefix_of_any(token));
+            let next = at.iter().flat_map(|node| token.numbers.iter().filter_map(|&number| node.next(number)));
+            at = next.filter_map(|next| self.nodes.get(next)).collect();
+            if ends_with_prefix || at.iter().any(|node| node.ends_phrase) {
+                longest = Some(token.range.end);
+            }
+            if at.is_empty() {
+                break;
+            }
+        }
+        longest
     }
 }
 
@@ -134,10 +163,14 @@ impl Node {
         self.edges.get(found).map(|&(_, next)| next)
     }
 
-    /// Does a phrase that began here end with a prefix of this token?
-    fn ends_with_prefix_of(&self, folded: &str) -> bool {
-        // No prefix begins with another, so only the last one that does not sort behind the token can be the token's beginning.
-        let behind = self.prefixes.partition_point(|prefix| prefix.as_str() <= folded);
-        behind.checked_sub(1).and_then(|last| self.prefixes.get(last)).is_some_and(|prefix| folded.starts_with(prefix.as_str()))
+    fn ends_with_prefix_of_any(&self, token: &Known<'_>) -> bool {
+        !self.prefixes.is_empty() && token.readings.clone().any(|reading| self.ends_with_prefix_of(reading))
+    }
+
+    /// Does a phrase that began here end with a prefix of this reading?
+    fn ends_with_prefix_of(&self, reading: &str) -> bool {
+        // No prefix begins with another, so only the last one that does not sort behind the reading can be its beginning.
+        let behind = self.prefixes.partition_point(|prefix| prefix.as_str() <= reading);
+        behind.checked_sub(1).and_then(|last| self.prefixes.get(last)).is_some_and(|prefix| reading.starts_with(prefix.as_str()))
     }
 }

@@ -22,7 +22,7 @@ pub(crate) use find::Tokens;
 use lexer::Piece;
 
 use crate::error::{Error, Result, shortened};
-use crate::tokenizer::Tokenizer;
+use crate::tokenizer::{Purpose, Tokenizer};
 
 /// The longest query, in characters.
 pub(crate) const MAX_CHARS: usize = 4096;
@@ -179,7 +179,7 @@ impl Phrase {
         let mut tokens = Vec::new();
         let mut range: Option<Range<usize>> = None;
         // Stopping early is the only way to fail here.
-        let stopped = tokenizer.tokenize(text.as_bytes(), |token| {
+        let stopped = tokenizer.terms(text.as_bytes(), Purpose::Query, |token| {
             if tokens.len() == MAX_PHRASE_TOKENS {
                 return Err(());
             }
@@ -188,9 +188,10 @@ impl Phrase {
             Ok(())
         });
         let range = range?;
-        // The star belongs to the last token only if it touches it: `c++*` does not ask for everything that begins with c.
         let is_cut = stopped.is_err();
-        let is_prefix = starred && !is_cut && range.end == text.len();
+        // The star belongs to the last token only if it touches it: `c--*` does not ask for everything that begins with c.
+        let touches = starred && range.end == text.len();
+        let is_prefix = !is_cut && (touches || (tokens.len() == 1 && tokenizer.has_fixed_size()));
         // NUL would end the expression, and it separates tokens as a space does.
         let text = text.get(range).unwrap_or(text).replace('\0', " ");
         Some(Self { tokens, is_prefix, text, is_cut })

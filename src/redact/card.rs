@@ -4,6 +4,7 @@
 use std::ops::Range;
 
 use super::find::Evidence;
+use super::iban;
 use super::scan::Scan;
 
 /// Shortest and longest number of a card.
@@ -31,7 +32,14 @@ pub(super) fn numbers(scan: &mut Scan<'_>) {
                 scan.found(range, "payment-card", Evidence::Shape);
                 next
             }
-            None => end,
+            None => match iban::number_around(scan, start) {
+                Some(range) => {
+                    let next = range.end;
+                    scan.found(range, "iban", Evidence::Shape);
+                    next
+                }
+                None => end,
+            },
         };
     }
 }
@@ -39,7 +47,7 @@ pub(super) fn numbers(scan: &mut Scan<'_>) {
 /// The card number whose first digits are `start..end`.
 fn number_at(scan: &mut Scan<'_>, start: usize, end: usize) -> Option<Range<usize>> {
     let before = scan.before(start, 1);
-    if before.is_ascii_alphanumeric() || matches!(before, b'_' | b'.' | b'-' | b'/') {
+    if before.is_ascii_alphanumeric() || matches!(before, b'_' | b'.' | b'-' | b'/') || in_row(scan, start) {
         return None;
     }
     let end = match end - start {
@@ -55,6 +63,16 @@ fn number_at(scan: &mut Scan<'_>, start: usize, end: usize) -> Option<Range<usiz
     let digits: Vec<u8> = scan.slice(start..end).iter().copied().filter(u8::is_ascii_digit).collect();
     scan.tick(digits.len());
     (!is_published(&digits) && has_issuer(&digits) && passes_luhn(&digits)).then_some(start..end)
+}
+
+/// Whether a number stands right before the one at `start`: a row of a table, hexadecimal or not.
+fn in_row(scan: &Scan<'_>, start: usize) -> bool {
+    let back = (2..8).take_while(|back| scan.before(start, *back).is_ascii_hexdigit()).count();
+    let number = scan.slice(start.saturating_sub(back + 1)..start.saturating_sub(1));
+    scan.before(start, 1) == b' '
+        && back >= 3
+        && number.iter().any(u8::is_ascii_digit)
+        && !scan.before(start, back + 2).is_ascii_alphanumeric()
 }
 
 /// Whether `digits` are those of a test card.

@@ -6,8 +6,9 @@
 use std::cmp::Reverse;
 
 use super::Span;
-use super::invisible::Visible;
-use super::scan::{self, Scan};
+use super::detector::Detector;
+use super::scan::Scan;
+use super::visible::Visible;
 
 /// More rounds than random texts ever needed, and few enough to stay linear.
 const MAX_ROUNDS: usize = 8;
@@ -29,27 +30,29 @@ pub(super) struct Found {
 }
 
 /// The secrets of `text`: sorted, disjoint, not empty, on character boundaries.
-pub(super) fn secrets(text: &str) -> Vec<Span> {
-    let mut found = find_once(text);
+pub(super) fn secrets(detector: &Detector, text: &str) -> Vec<Span> {
+    let mut found = find_once(detector, text);
     for _ in 0..MAX_ROUNDS {
         if found.is_empty() {
             break;
         }
         let masked = Masked::new(text, &found);
-        let new: Vec<Found> = find_once(&masked.text).into_iter().map(|new| masked.in_original(new)).collect();
+        let new: Vec<Found> = find_once(detector, &masked.text).into_iter().map(|new| masked.in_original(new)).collect();
         if new.is_empty() {
             break;
         }
-        found = merged(found.into_iter().chain(new).collect());
+        drop(masked);
+        found.extend(new);
+        found = merged(found);
     }
     found.into_iter().map(|found| found.span).collect()
 }
 
-/// What one look finds in `text`, and in what is left of it without invisible characters.
-fn find_once(text: &str) -> Vec<Found> {
-    let mut found = scanned(text);
+/// What one look finds in `text`, and in the text as it is meant.
+fn find_once(detector: &Detector, text: &str) -> Vec<Found> {
+    let mut found = scanned(detector, text);
     if let Some(visible) = Visible::of(text) {
-        found.extend(scanned(&visible.text).into_iter().map(|found| {
+        found.extend(scanned(detector, &visible.text).into_iter().map(|found| {
             let range = visible.in_original(found.span.start..found.span.end);
             Found { span: Span { start: range.start, end: range.end, ..found.span }, ..found }
         }));
@@ -57,29 +60,27 @@ fn find_once(text: &str) -> Vec<Found> {
     merged(found)
 }
 
-fn scanned(text: &str) -> Vec<Found> {
+fn scanned(detector: &Detector, text: &str) -> Vec<Found> {
     let mut scan = Scan::new(text);
-    scan::run(&mut scan);
+    detector.run(&mut scan);
     scan.found
 }
 
-/// The finds in order; where some overlap, one covers them all.
+/// The finds in order; where some overlap, one covers them all. In place: a text can be full of them.
 fn merged(mut found: Vec<Found>) -> Vec<Found> {
-    found.sort_by_key(|found| (found.span.start, Reverse(found.span.end)));
-    let mut merged: Vec<Found> = Vec::with_capacity(found.len());
-    for next in found {
-        match merged.last_mut() {
-            Some(last) if next.span.start < last.span.end => {
-                last.span.end = last.span.end.max(next.span.end);
-                if last.evidence == Evidence::Context && next.evidence == Evidence::Shape {
-                    last.span.kind = next.span.kind;
-                    last.evidence = next.evidence;
-                }
+    found.sort_unstable_by_key(|found| (found.span.start, Reverse(found.span.end), found.evidence as u8, found.span.kind));
+    found.dedup_by(|next, last| {
+        let overlaps = next.span.start < last.span.end;
+        if overlaps {
+            last.span.end = last.span.end.max(next.span.end);
+            if last.evidence == Evidence::Context && next.evidence == Evidence::Shape {
+                last.span.kind = next.span.kind;
+                last.evidence = next.evidence;
             }
-            _ => merged.push(next),
         }
-    }
-    merged
+        overlaps
+    });
+    found
 }
 
 /// A masked text that knows where its places are in the original.

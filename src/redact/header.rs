@@ -29,7 +29,8 @@ pub(super) fn authorization(scan: &mut Scan<'_>, kind: &'static str, hit: Range<
     } else {
         // No scheme: the value is the credential, if it looks like one.
         let end = scan.run(Alphabet::Token68, start);
-        if value::is_random(scan.slice(start..end.min(start + JUDGED))) {
+        let bytes = scan.slice(start..end.min(start + JUDGED));
+        if value::is_random(bytes) || (scan.before(start, 1) == b'=' && value::is_random_short(bytes)) {
             scan.found(start..end, kind, Evidence::Context);
         }
     }

@@ -1,25 +1,35 @@
 //! Finding secrets in a text and showing the text without them.
 //!
 //! Secrets are found in the *whole* text, before anything is cut out of it: [`Redacted::new`] runs one Aho-Corasick pass over the
-//! literals of `rules.rs` and, where one occurs, the verifier that its row names. What a person reads is [`Redacted::masked`], what an
+//! literals of `rules/` and, where one occurs, the verifier that its row names. What a person reads is [`Redacted::masked`], what an
 //! index may hold is [`Redacted::indexed`].
 //!
 //! Invariants: spans are sorted, disjoint, not empty and on character boundaries; masking twice changes nothing; every byte is looked
 //! at a bounded number of times, whatever the text. Tested in `tests.rs` (cases, credential kinds, windows, step counts).
 
 mod assign;
+mod bare;
 mod card;
+mod command;
+mod cookie;
+mod custom;
+mod detector;
 mod find;
 mod header;
-mod invisible;
+mod iban;
+mod jwk;
 mod lines;
 mod name;
 mod pem;
+mod personal;
+mod position;
 mod rules;
 mod scan;
+mod shapes;
 mod url;
 mod value;
 mod verify;
+mod visible;
 mod wording;
 
 #[cfg(test)]
@@ -27,10 +37,12 @@ pub(crate) mod tests;
 
 use std::borrow::Cow;
 
+pub(crate) use self::custom::Rules;
+pub(crate) use self::detector::Detector;
 use crate::tokenizer::{Token, Tokenizer};
 
 /// Version of the rules. What is masked never enters an index, so this number is part of the index format.
-pub(crate) const VERSION: u32 = 1;
+pub(crate) const VERSION: u32 = 2;
 
 /// What an index sees in place of a secret: one character that is part of no token.
 const INDEX_MARK: char = '\u{1f}';
@@ -69,9 +81,14 @@ pub(crate) struct Redacted<'t> {
 }
 
 impl<'t> Redacted<'t> {
-    /// Finds the secrets of `text`, in time linear in its length.
+    /// Finds the secrets of `text` that this library knows, in time linear in its length.
     pub(crate) fn new(text: &'t str) -> Self {
-        Self { text, spans: find::secrets(text) }
+        Self::with(Detector::standard(), text)
+    }
+
+    /// Finds the secrets of `text` that `detector` knows, in time linear in its length.
+    pub(crate) fn with(detector: &Detector, text: &'t str) -> Self {
+        Self { text, spans: find::secrets(detector, text) }
     }
 
     /// The secrets, in order.

@@ -22,7 +22,12 @@ pub(super) fn names_a_secret(scan: &Scan<'_>, start: usize) -> bool {
     ];
     let name = before(scan, start);
     let name = name.strip_suffix(b"_").or_else(|| name.strip_suffix(b"-")).unwrap_or(name);
-    !HARMLESS.iter().any(|word| name.len() >= word.len() && name[name.len() - word.len()..].eq_ignore_ascii_case(word.as_bytes()))
+    // A resource of a cloud: `arn:aws:secretsmanager:eu-central-1:1234:secret:db`.
+    let resource = scan.before(start, 1) == b':' && scan.before(start, 2).is_ascii_digit();
+    // `htpasswd` is a program.
+    !resource
+        && !name.eq_ignore_ascii_case(b"ht")
+        && !HARMLESS.iter().any(|word| name.len() >= word.len() && name[name.len() - word.len()..].eq_ignore_ascii_case(word.as_bytes()))
 }
 
 /// Whether the name is a flag of a command line: `--token`, `-Password`.

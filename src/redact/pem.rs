@@ -57,6 +57,17 @@ pub(super) fn private_key(scan: &mut Scan<'_>, kind: &'static str, hit: &Range<u
     }
 }
 
+/// Notes the private lines of a key of `PuTTY`, whose number stands at `at`.
+pub(super) fn putty(scan: &mut Scan<'_>, kind: &'static str, at: usize) {
+    let blanks = at + (0..4).take_while(|i| scan.byte(at + i) == b' ').count();
+    let digits = (0..4).take_while(|i| scan.byte(blanks + i).is_ascii_digit()).count();
+    if digits > 0
+        && let Some(body) = body(scan, blanks + digits)
+    {
+        scan.found(body, kind, Evidence::Shape);
+    }
+}
+
 /// The body behind a BEGIN, as far as it is known without its END.
 fn opened(scan: &mut Scan<'_>, marker: &Marker) -> Option<Range<usize>> {
     let start = marker.range.end;
@@ -85,11 +96,17 @@ fn marker(scan: &mut Scan<'_>, hit: &Range<usize>) -> Option<Marker> {
     let label = (1..=MAX_LABEL).take_while(|back| part_of_label(scan.before(hit.start, *back))).count();
     let label = hit.start - label;
     scan.tick(hit.start - label);
-    let word = scan.slice(label..hit.start).trim_ascii_start().split(|b| *b == b' ').next()?;
-    let begins = word.eq_ignore_ascii_case(b"BEGIN");
-    if !begins && !word.eq_ignore_ascii_case(b"END") {
-        return None;
-    }
+    // The nearest of the two words: another key may end right before this one.
+    let opens = |word: &[u8]| word.eq_ignore_ascii_case(b"BEGIN");
+    let mut word_end = hit.start;
+    let word = scan.slice(label..hit.start).rsplit(|b| *b == b' ').find(|word| {
+        let found = opens(word) || word.eq_ignore_ascii_case(b"END");
+        word_end = if found { word_end } else { word_end.saturating_sub(word.len() + 1) };
+        found
+    })?;
+    let begins = opens(word);
+    let label = word_end - word.len();
+    let label = label - (1..=2).take_while(|back| scan.before(label, *back) == b' ').count();
     let mut start = label;
     while label - start < MAX_DASHES && dash_before(scan, start) > 0 {
         start -= dash_before(scan, start);
@@ -102,7 +119,7 @@ fn marker(scan: &mut Scan<'_>, hit: &Range<usize>) -> Option<Marker> {
         end += dash_at(scan, end);
     }
     let dashed = label - start >= MIN_DASHES && end - closing >= MIN_DASHES;
-    let bare = start == label && end == closing && !word.iter().any(u8::is_ascii_lowercase);
+    let bare = label == start && end == closing && !word.iter().any(u8::is_ascii_lowercase);
     let end = if dashed { end } else { label_end };
     (dashed || bare).then_some(Marker { begins, dashed, range: start..end })
 }

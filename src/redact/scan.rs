@@ -1,17 +1,14 @@
-//! One pass over a text: the automaton, and what a verifier may ask of the text.
+//! A text while its secrets are looked for: what a verifier may ask of it, and what it remembers.
 //!
 //! Invariant: no verifier walks over the same bytes again and again. Runs of an alphabet are remembered ([`Scan::run`]), everything else
 //! looks a fixed number of bytes far. Tests count the steps.
 
 use std::ops::Range;
-use std::sync::OnceLock;
-
-use aho_corasick::{AhoCorasick, AhoCorasickKind};
 
 use super::find::{Evidence, Found};
 use super::pem::OpenKey;
-use super::rules::{RULES, Rule};
-use super::{MASK_OPEN, Span, card, verify};
+use super::rules::Rule;
+use super::{MASK_OPEN, Span};
 
 /// Characters that a token is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,15 +25,30 @@ pub(super) enum Alphabet {
     Base64,
     /// token68 of HTTP and what is percent-encoded in it
     Token68,
+    /// hexadecimal digits
+    Hex,
+    /// `0-9`
+    Digit,
+    /// what secrets of Entra applications are made of: alphanumeric, `_`, `~`, `.` and `-`
+    Entra,
+    /// hashes of `crypt(3)` with their parameters
+    Crypt,
 }
 
-const ALPHABETS: usize = 6;
+const ALPHABETS: usize = 10;
 
 impl Alphabet {
     pub(super) fn has(self, byte: u8) -> bool {
+        match self {
+            Self::Hex => return byte.is_ascii_hexdigit(),
+            Self::Digit => return byte.is_ascii_digit(),
+            _ => {}
+        }
         byte.is_ascii_alphanumeric()
             || match self {
-                Self::Alnum => false,
+                Self::Alnum | Self::Hex | Self::Digit => false,
+                Self::Entra => matches!(byte, b'_' | b'~' | b'.' | b'-'),
+                Self::Crypt => matches!(byte, b'$' | b'.' | b'/' | b'+' | b'=' | b',' | b'-' | b'*'),
                 Self::Word => byte == b'_',
                 Self::Url64 => matches!(byte, b'_' | b'-'),
                 Self::Dotted => matches!(byte, b'_' | b'-' | b'.'),
@@ -61,6 +73,11 @@ pub(super) struct Scan<'t> {
     pub(super) open_key: Option<OpenKey>,
     /// End of the last marker of a private key: what stands before it belongs to no later END.
     pub(super) no_key_before: usize,
+    /// Up to here the members of a JSON Web Key have been looked for.
+    pub(super) jwk_end: usize,
+    /// End of the last command line, and of the last header with cookies, that has been read.
+    pub(super) command_end: usize,
+    pub(super) cookie_end: usize,
     /// End of the last mask that the text came with.
     mask_end: usize,
     /// End of the last find that rests on context.
@@ -80,6 +97,9 @@ impl<'t> Scan<'t> {
             no_jwt_before: 0,
             open_key: None,
             no_key_before: 0,
+            jwk_end: 0,
+            command_end: 0,
+            cookie_end: 0,
             mask_end: 0,
             context_end: 0,
             #[cfg(test)]
@@ -152,6 +172,21 @@ impl<'t> Scan<'t> {
         escaped_char || percent || unicode || self.colour_ends(at)
     }
 
+    /// Whether `at` lies in a block of base64, as far as the bytes before it tell: a picture has every beginning of a token in it.
+    pub(super) fn in_base64(&self, at: usize) -> bool {
+        // On the same line so much of it, on the line above a line of the usual width.
+        let (line, enough) = match (self.before(at, 1), self.before(at, 2)) {
+            (b'/' | b'+', _) => (at, 40),
+            (b'\n', b'\r') => (at - 2, 60),
+            (b'\n', _) => (at - 1, 60),
+            _ => return false,
+        };
+        let start = |line: usize| self.before(line, 1) == b'\n';
+        let before = line - (1..=enough).take_while(|back| Alphabet::Base64.has(self.before(line, *back))).count();
+        // A line that has just begun goes on with the one above.
+        line - before == enough || (line == at && start(before) && self.in_base64(before))
+    }
+
     /// Whether a terminal's colour code (`ESC [ 1 ; 31 m`, the ESC in any dress) ends at `at`.
     fn colour_ends(&self, at: usize) -> bool {
         let parameters = |back: &usize| matches!(self.before(at, *back), b'0'..=b'9' | b';');
@@ -180,7 +215,7 @@ impl<'t> Scan<'t> {
     }
 
     /// Whether `at` lies in a mask that the text came with; notes such a mask where one begins.
-    fn in_mask(&mut self, rule: &Rule, hit: &Range<usize>) -> bool {
+    pub(super) fn in_mask(&mut self, rule: &Rule, hit: &Range<usize>) -> bool {
         if rule.literal == MASK_OPEN {
             let kind = self.rest(hit.end).iter().take(40).take_while(|b| b.is_ascii_alphanumeric() || **b == b'-').count();
             if kind > 0 && self.byte(hit.end + kind) == b']' {
@@ -189,29 +224,4 @@ impl<'t> Scan<'t> {
         }
         hit.start < self.mask_end
     }
-}
-
-/// The automaton over all literals, ASCII letters in either case. Built once per process.
-fn automaton() -> &'static AhoCorasick {
-    static AUTOMATON: OnceLock<AhoCorasick> = OnceLock::new();
-    AUTOMATON.get_or_init(|| {
-        AhoCorasick::builder()
-            .ascii_case_insensitive(true)
-            .kind(Some(AhoCorasickKind::DFA))
-            .build(RULES.iter().map(|rule| rule.literal))
-            .expect("the literals are few and short, whatever the text")
-    })
-}
-
-/// Runs over `scan`'s text and notes what it finds.
-pub(super) fn run(scan: &mut Scan<'_>) {
-    for hit in automaton().find_overlapping_iter(scan.text) {
-        let Some(rule) = RULES.get(hit.pattern().as_usize()) else { continue };
-        let range = hit.start()..hit.end();
-        if !scan.in_mask(rule, &range) {
-            verify::check(scan, rule, range);
-        }
-    }
-    verify::discord_tokens(scan);
-    card::numbers(scan);
 }

@@ -67,23 +67,42 @@ pub(super) fn is_random(bytes: &[u8]) -> bool {
         && has(u8::is_ascii_digit, 2)
 }
 
-/// Eight characters and more with digits among short pieces, or twelve letters in turning case, as random ones have them: no word, no
-/// words with a number. Capital and small letters together are one piece, as in `Word`.
+/// Eight characters and more with digits among short pieces, or letters in turning case, as random ones have them: no word, no words with
+/// a number. Capital and small letters together are one piece, as in `Word`.
 pub(super) fn is_scrambled(bytes: &[u8]) -> bool {
     let (characters, pieces) = pieces(bytes);
     let digits = bytes.iter().any(u8::is_ascii_digit);
-    if digits { characters >= 8 && pieces >= 4 && characters <= pieces * 4 } else { characters >= 12 && alternates(bytes) }
+    if digits {
+        characters >= 8 && pieces >= 4 && characters <= pieces * 4
+    } else {
+        characters >= 12 && alternates(bytes, 3) || characters >= 8 && alternates(bytes, 2)
+    }
+}
+
+/// What is scrambled, and a little less: behind a beginning that nothing but a token has.
+pub(super) fn is_nearly_scrambled(bytes: &[u8]) -> bool {
+    let (characters, pieces) = pieces(bytes);
+    let count = |class: fn(&u8) -> bool| bytes.iter().filter(|b| class(b)).count();
+    let capitals = count(u8::is_ascii_uppercase) * 2 >= bytes.len() && count(u8::is_ascii_lowercase) * 4 >= bytes.len();
+    let digits = bytes.iter().any(u8::is_ascii_digit);
+    is_scrambled(bytes)
+        || (characters >= 10 && if digits { pieces >= 3 && characters <= pieces * 4 } else { capitals || alternates(bytes, 3) })
 }
 
 /// Eight characters and more with all three of small letters, capitals and digits, in shorter pieces than those of a name.
 pub(super) fn is_random_short(bytes: &[u8]) -> bool {
+    has_short_pieces(bytes, 3)
+}
+
+/// Eight characters and more with all three of small letters, capitals and digits, in pieces of less than `piece` characters.
+pub(super) fn has_short_pieces(bytes: &[u8], piece: usize) -> bool {
     let (characters, pieces) = pieces(bytes);
     let has = |class: fn(&u8) -> bool| bytes.iter().any(class);
-    characters >= 8 && characters < pieces * 3 && has(u8::is_ascii_uppercase) && has(u8::is_ascii_lowercase) && has(u8::is_ascii_digit)
+    characters >= 8 && characters < pieces * piece && has(u8::is_ascii_uppercase) && has(u8::is_ascii_lowercase) && has(u8::is_ascii_digit)
 }
 
 /// How many letters and digits there are, and in how many pieces of one class.
-fn pieces(bytes: &[u8]) -> (usize, usize) {
+pub(super) fn pieces(bytes: &[u8]) -> (usize, usize) {
     let class = |b: u8| (b.is_ascii_digit(), b.is_ascii_uppercase());
     let (mut characters, mut pieces, mut last) = (0, 0, None);
     for b in bytes.iter().copied().filter(u8::is_ascii_alphanumeric) {
@@ -109,16 +128,23 @@ pub(super) fn is_stand_in(bytes: &[u8]) -> bool {
         b"import.meta", b"env.", b"secrets.", b"your", b"YOUR",
     ];
     // What no secret has in it.
-    const INSIDE: [&[u8]; 10] = [b"%s", b"...", "…".as_bytes(), "•".as_bytes(), b"***", b"xxxx", b"XXXX", b"${", b"{{", b"[redacted:"];
+    const INSIDE: [&[u8]; 12] =
+        [b"\\*(", b"<<", b"%s", b"...", "…".as_bytes(), "•".as_bytes(), b"***", b"xxxx", b"XXXX", b"${", b"{{", b"[redacted:"];
     // `$2b$…` is a hash, `$NAME` and `$(…)` are references.
     let variable = matches!(bytes, [b'$', next, ..] if !next.is_ascii_digit());
     let percent = bytes.len() > 2 && bytes.first() == Some(&b'%') && bytes.last() == Some(&b'%');
     let field = bytes.iter().skip(1).take_while(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.' | b'!' | b':')).count();
     let braces = bytes.first() == Some(&b'{') && bytes.get(field + 1) == Some(&b'}');
+    // A manual page in its source: `\\fR`, `\\-`, `\\*(Aq`.
+    let troff = matches!(bytes, [b'\\', b'f' | b'-' | b'*' | b'&' | b'(', ..]);
+    // The end of one string of a program and the beginning of another: `"Token: "', $x, "`.
+    let between = matches!(bytes, [b'"' | b'\'', b',' | b';' | b'.' | b'`', ..] | [b',' | b';', b' ', ..]);
     bytes.iter().all(|b| bytes.first() == Some(b))
         || variable
         || percent
         || braces
+        || troff
+        || between
         || OPENINGS.iter().any(|opening| bytes.starts_with(opening))
         || INSIDE.iter().any(|inside| memchr::memmem::find(bytes, inside).is_some())
 }
@@ -174,14 +200,14 @@ fn is_wordy(bytes: &[u8]) -> bool {
 
 /// Sixteen characters and more that change between upper and lower case as often as not: no name is written so.
 fn is_shuffled(bytes: &[u8]) -> bool {
-    bytes.len() >= 16 && !bytes.contains(&b' ') && alternates(bytes)
+    bytes.len() >= 16 && !bytes.contains(&b' ') && alternates(bytes, 3)
 }
 
-/// Whether every third character changes the case, and every third is a capital.
-fn alternates(bytes: &[u8]) -> bool {
+/// Whether every `nth` character changes the case, and every third is a capital.
+fn alternates(bytes: &[u8], nth: usize) -> bool {
     let changes = bytes.windows(2).filter(|pair| matches!(pair, [a, b] if a.is_ascii_uppercase() != b.is_ascii_uppercase())).count();
     let upper = bytes.iter().filter(|b| b.is_ascii_uppercase()).count();
-    changes * 3 >= bytes.len() && upper * 3 >= bytes.len()
+    changes * nth >= bytes.len() && upper * 3 >= bytes.len()
 }
 
 /// More small letters in a row than a word has, and no blank.
@@ -225,7 +251,13 @@ pub(super) fn stands_out_in_prose(bytes: &[u8]) -> bool {
     ];
     let has = |class: fn(&u8) -> bool| bytes.iter().any(class);
     let term = |part: &[u8]| TERMS.iter().any(|term| part.get(..term.len()).is_some_and(|start| start.eq_ignore_ascii_case(term)));
-    let plain = !matches!(bytes.first(), Some(b'-' | b'/' | b'\\')) && !bytes.contains(&b' ') && !bytes.split(|b| *b == b'-').any(term);
+    // A pointer of C: `*name`.
+    let pointer = bytes.first() == Some(&b'*') && bytes.last() != Some(&b'*');
+    let plain = !matches!(bytes.first(), Some(b'-' | b'/' | b'\\' | b'%'))
+        && !pointer
+        && !bytes.contains(&b',')
+        && !bytes.contains(&b' ')
+        && !bytes.split(|b| *b == b'-').any(term);
     // `TICKET-42`
     let numbered = bytes.split(|b| *b == b'-').all(|part| part.iter().all(u8::is_ascii_digit) || !part.iter().any(u8::is_ascii_digit));
     let numbered = numbered && bytes.contains(&b'-') && !has_inner_symbol(bytes);

@@ -1,226 +1,143 @@
-//! Verifiers of tokens that show by their shape what they are, and the one place that sends a literal to its verifier.
+//! The one place that sends a literal to its verifier, and the verifiers of tokens that are a literal and a run of characters.
 //!
 //! Each looks a fixed number of bytes far or asks [`Scan::run`], which remembers.
 
 use std::ops::Range;
 
 use super::find::Evidence;
-use super::rules::{Rule, Start, Verify};
-use super::scan::Alphabet::{Alnum, Token68, Url64, Word};
+use super::rules::{Part, Rule, Start, Verify};
+use super::scan::Alphabet::Token68;
 use super::scan::{Alphabet, Scan};
-use super::{assign, header, pem, url, value};
+use super::{MASK_OPEN, assign, command, cookie, header, jwk, pem, personal, position, shapes, url, value};
 
 /// How many bytes of a token are looked at to see whether it is random enough.
-const SAMPLE: usize = 64;
+pub(super) const SAMPLE: usize = 64;
 /// Shortest body that is a token, however random: cut off, old or made up ones are as short.
-const SHORTEST: usize = 8;
+pub(super) const SHORTEST: usize = 8;
+/// Shortest body of a token that begins in the middle of a word or in another case, and shortest literal of the former.
+const SHORTEST_ODD: usize = 14;
+const SHORTEST_LITERAL: usize = 4;
 
 /// Notes the secret that `rule`'s literal at `hit` belongs to, if any.
 pub(super) fn check(scan: &mut Scan<'_>, rule: &Rule, hit: Range<usize>) {
     scan.tick(1);
+    let kind = rule.kind;
     match rule.verify {
-        Verify::Value(strength) => assign::value_of(scan, rule.kind, strength, hit),
-        Verify::Authorization => header::authorization(scan, rule.kind, hit),
-        Verify::Bearer => header::bearer(scan, rule.kind, hit),
-        Verify::Url => url::userinfo(scan, rule.kind, hit),
-        Verify::Webhook => webhook(scan, rule.kind, hit),
-        Verify::Pem => pem::private_key(scan, rule.kind, &hit),
+        Verify::Value(strength) => assign::value_of(scan, kind, strength, hit),
+        Verify::Authorization => header::authorization(scan, kind, hit),
+        Verify::Bearer => header::bearer(scan, kind, hit),
+        Verify::Cookies => cookie::cookies(scan, kind, hit.end),
+        Verify::Command(command) => command::password(scan, kind, command, hit),
+        Verify::Url => url::userinfo(scan, kind, hit),
+        Verify::Webhook => shapes::webhook(scan, kind, hit),
+        Verify::Pem => pem::private_key(scan, kind, &hit),
+        Verify::Putty => pem::putty(scan, kind, hit.end),
+        Verify::PgPass => position::pgpass(scan, kind, hit),
+        Verify::Wifi => position::wifi(scan, kind, hit.end),
+        Verify::Mnemonic => position::mnemonic(scan, kind, hit.end),
+        Verify::Mail => personal::mail(scan, kind, hit),
+        Verify::Phone => personal::phone(scan, kind, hit),
         Verify::Mask => {}
+        Verify::Token { body, full, start } => token(scan, rule, hit, body, full, start),
         // From here on the case of the literal counts.
         _ if scan.slice(hit.clone()) != rule.literal.as_bytes() => {}
-        Verify::Token { body, full, start } => {
-            if start == Start::Anywhere || scan.border(hit.start) {
-                token(scan, rule.kind, hit, body, full, start);
-            }
-        }
-        Verify::AwsKeyId => aws_key_id(scan, rule.kind, hit.start),
-        Verify::SendGrid => sendgrid(scan, rule.kind, hit),
-        Verify::Telegram => telegram(scan, rule.kind, hit),
-        Verify::TelegramPath => telegram_path(scan, rule.kind, hit.end),
-        Verify::Jwt => jwt(scan, rule.kind, hit.start),
+        Verify::Exact { body, min, max } => exact(scan, kind, hit, Part { body, min, max }),
+        Verify::Inside { before, after } => inside(scan, kind, hit, before, after),
+        Verify::AwsKeyId => shapes::aws_key_id(scan, kind, hit.start),
+        Verify::SendGrid => shapes::sendgrid(scan, kind, hit),
+        Verify::Telegram => shapes::telegram(scan, kind, hit),
+        Verify::TelegramPath => shapes::telegram_path(scan, kind, hit.end),
+        Verify::Braintree => shapes::braintree(scan, kind, hit),
+        Verify::Jwt => shapes::jwt(scan, kind, hit.start),
+        Verify::Jwk => jwk::private_numbers(scan, kind, hit.start),
+        Verify::Crypt => shapes::crypt(scan, kind, hit.start),
     }
 }
 
 /// A literal and a run of characters behind it.
-fn token(scan: &mut Scan<'_>, kind: &'static str, hit: Range<usize>, body: Alphabet, full: usize, start: Start) {
+fn token(scan: &mut Scan<'_>, rule: &Rule, hit: Range<usize>, body: Alphabet, full: usize, start: Start) {
     let run = scan.run(body, hit.end);
     // A full stop behind a token ends the sentence.
     let end = run - scan.slice(hit.end..run).iter().rev().take(3).take_while(|b| **b == b'.').count();
     let (len, body) = (end - hit.end, hit.end..end);
-    if (len >= full && is_mixed(scan, body.clone())) || (len >= SHORTEST && looks_random(scan, body, start)) {
+    if len < SHORTEST {
+        return;
+    }
+    // Base64 has no such literal in it.
+    let marked = rule.literal.bytes().any(|b| b.is_ascii_punctuation() && b != b'/');
+    let border = scan.border(hit.start) && (marked || !scan.in_base64(hit.start));
+    let as_written = scan.slice(hit.clone()) == rule.literal.as_bytes();
+    let found = if as_written && (border || start == Start::Anywhere) {
+        (len >= full && is_mixed(scan, body.clone())) || looks_random(scan, body, start)
+    } else if border {
+        // In another case: a text in capitals, or a name. Only a body that nobody would call a name decides.
+        (len >= full && looks_random(scan, body.clone(), Start::Border)) || (len >= SHORTEST_ODD && is_no_name(scan, body))
+    } else {
+        as_written && marked && rule.literal.len() >= SHORTEST_LITERAL && len >= SHORTEST_ODD && is_no_name(scan, body)
+    };
+    if found {
+        scan.found(hit.start..end, rule.kind, Evidence::Shape);
+    }
+}
+
+/// Whether the beginning of `range` has small letters, capitals and digits in pieces too short for a name.
+fn is_no_name(scan: &mut Scan<'_>, range: Range<usize>) -> bool {
+    let sample = scan.slice(range.start..range.end.min(range.start + SAMPLE));
+    scan.tick(sample.len());
+    value::has_short_pieces(sample, 4) && !value::is_stand_in(sample)
+}
+
+/// A literal and a run of a fixed length, nothing of a word on either side.
+fn exact(scan: &mut Scan<'_>, kind: &'static str, hit: Range<usize>, body: Part) {
+    if !scan.border(hit.start) {
+        return;
+    }
+    let end = scan.run(body.body, hit.end);
+    let fits = (body.min..=body.max).contains(&(end - hit.end)) && ends_here(scan, end);
+    if fits && looks_random(scan, hit.end..end, Start::Border) {
         scan.found(hit.start..end, kind, Evidence::Shape);
     }
 }
 
+/// A literal between two runs of fixed lengths.
+fn inside(scan: &mut Scan<'_>, kind: &'static str, hit: Range<usize>, before: Part, after: Part) {
+    let head = (1..=before.max + 1).take_while(|back| before.body.has(scan.before(hit.start, *back))).count();
+    scan.tick(head);
+    // An escape before the token can end in a character of it: a border decides.
+    let Some(start) = (before.min..=head.min(before.max)).rev().map(|len| hit.start - len).find(|start| scan.border(*start)) else {
+        return;
+    };
+    let end = scan.run(after.body, hit.end);
+    let fits = (after.min..=after.max).contains(&(end - hit.end)) && ends_here(scan, end);
+    if fits && looks_random(scan, start..end, Start::Border) {
+        scan.found(start..end, kind, Evidence::Shape);
+    }
+}
+
+/// Whether a run of a fixed length ends at `end`: not in a word, and not before a mask, which may have been more of the run.
+fn ends_here(scan: &Scan<'_>, end: usize) -> bool {
+    let next = scan.byte(end);
+    !next.is_ascii_alphanumeric() && next != b'_' && !scan.rest(end).starts_with(MASK_OPEN.as_bytes())
+}
+
 /// Whether the beginning of `range` is no word, no words with a number, no placeholder.
-fn looks_random(scan: &mut Scan<'_>, range: Range<usize>, start: Start) -> bool {
+pub(super) fn looks_random(scan: &mut Scan<'_>, range: Range<usize>, start: Start) -> bool {
     let sample = scan.slice(range.start..range.end.min(range.start + SAMPLE));
     scan.tick(sample.len());
-    let shaped = if start == Start::Name { value::is_random_short(sample) } else { value::is_scrambled(sample) };
+    let shaped = match start {
+        Start::Name => value::is_random_short(sample),
+        Start::Border | Start::Anywhere => value::is_scrambled(sample),
+        Start::Rare => value::is_nearly_scrambled(sample),
+    };
     shaped && !value::is_stand_in(sample)
 }
 
 /// Whether the beginning of `range` has characters of two of the three classes upper case, lower case and digits: words have not.
-fn is_mixed(scan: &mut Scan<'_>, range: Range<usize>) -> bool {
+pub(super) fn is_mixed(scan: &mut Scan<'_>, range: Range<usize>) -> bool {
     let sample = scan.slice(range.start..range.end.min(range.start + SAMPLE));
     scan.tick(sample.len());
     let has = |class: fn(&u8) -> bool| usize::from(sample.iter().any(class));
     has(u8::is_ascii_uppercase) + has(u8::is_ascii_lowercase) + has(u8::is_ascii_digit) >= 2
-}
-
-/// Four letters and sixteen more of `A-Z2-7`, or something very like it; a secret key is often on the same or the next line.
-fn aws_key_id(scan: &mut Scan<'_>, kind: &'static str, start: usize) {
-    const LENGTH: usize = 20;
-    /// How far behind the id its secret is looked for.
-    const NEAR: usize = 200;
-    let end = scan.run(Word, start);
-    let id = scan.slice(start..end.min(start + 2 * LENGTH));
-    if end - start < LENGTH || end - start > 2 * LENGTH || !scan.border(start) || value::is_published_example(id) {
-        return;
-    }
-    let exact = id.len() == LENGTH && id.iter().all(|b| matches!(b, b'A'..=b'Z' | b'2'..=b'7'));
-    // Made up ones have other digits and lengths.
-    let similar = id.iter().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit()) && value::is_scrambled(id);
-    if !exact && !similar {
-        return;
-    }
-    scan.found(start..end, kind, Evidence::Shape);
-    let near = scan.slice(end..scan.bytes.len().min(end + NEAR));
-    scan.tick(near.len());
-    let part_of_key = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'/');
-    let mut at = end;
-    for piece in near.split(|b| !part_of_key(b)) {
-        let whole = at + piece.len() < end + NEAR;
-        if piece.len() == 40 && whole && value::is_random(piece) && !value::is_published_example(piece) {
-            scan.found(at..at + piece.len(), "aws-secret-key", Evidence::Shape);
-            return;
-        }
-        at += piece.len() + 1;
-    }
-}
-
-fn sendgrid(scan: &mut Scan<'_>, kind: &'static str, hit: Range<usize>) {
-    let dot = scan.run(Url64, hit.end);
-    if !(SHORTEST..=32).contains(&(dot - hit.end)) || scan.byte(dot) != b'.' || !scan.border(hit.start) {
-        return;
-    }
-    let end = scan.run(Url64, dot + 1);
-    let full = dot - hit.end >= 16 && end - dot > 30 && is_mixed(scan, hit.end..end);
-    if full || (end - dot > SHORTEST && looks_random(scan, hit.end..end, Start::Name)) {
-        scan.found(hit.start..end, kind, Evidence::Shape);
-    }
-}
-
-/// `:AA` between the number of a bot and the rest of its key. The number often follows `bot` without a break.
-fn telegram(scan: &mut Scan<'_>, kind: &'static str, hit: Range<usize>) {
-    let digits = (1..=13).take_while(|back| scan.before(hit.start, *back).is_ascii_digit()).count();
-    if !(8..=12).contains(&digits) {
-        return;
-    }
-    let end = scan.run(Url64, hit.end);
-    let len = end - hit.end;
-    if (len >= 33 && is_mixed(scan, hit.end..end)) || (len >= 18 && looks_random(scan, hit.end..end, Start::Border)) {
-        scan.found(hit.start - digits..end, kind, Evidence::Shape);
-    }
-}
-
-/// `https://host/bot123456789:…/getMe`
-fn telegram_path(scan: &mut Scan<'_>, kind: &'static str, start: usize) {
-    let colon = start + (0..13).take_while(|i| scan.byte(start + i).is_ascii_digit()).count();
-    if !(6..=12).contains(&(colon - start)) || scan.byte(colon) != b':' {
-        return;
-    }
-    let end = scan.run(Url64, colon + 1);
-    if end - colon > 20 && looks_random(scan, colon + 1..end, Start::Border) {
-        scan.found(start..end, kind, Evidence::Shape);
-    }
-}
-
-/// Two to five parts of base64url with dots between, each of the first two a JSON object, or three and more if only the first is.
-fn jwt(scan: &mut Scan<'_>, kind: &'static str, start: usize) {
-    if start < scan.no_jwt_before || !scan.border(start) {
-        return;
-    }
-    let header = scan.run(Url64, start);
-    let mut end = header;
-    let mut parts = 1;
-    while parts < 5 && scan.byte(end) == b'.' {
-        let next = scan.run(Url64, end + 1);
-        // The second part of an encrypted token may be empty.
-        if next == end + 1 && scan.byte(next) != b'.' {
-            break;
-        }
-        end = next;
-        parts += 1;
-    }
-    let signed = parts >= 2 && scan.rest(header + 1).starts_with(b"eyJ");
-    if header - start >= 12 && end - header > 16 && (signed || parts >= 3) {
-        scan.found(start..end, kind, Evidence::Shape);
-        scan.no_jwt_before = end;
-    } else {
-        // What a later `eyJ` of the same first part would see is the same or less.
-        scan.no_jwt_before = header;
-    }
-}
-
-/// The path of a webhook: the host stays readable.
-fn webhook(scan: &mut Scan<'_>, kind: &'static str, hit: Range<usize>) {
-    const LONGEST: usize = 512;
-    const PATHS: [&[u8]; 3] = [b"services/", b"workflows/", b"triggers/"];
-    let rest = scan.rest(hit.end);
-    let start = hit.end + PATHS.iter().find(|path| rest.starts_with(path)).map_or(0, |path| path.len());
-    let mut end = scan.run(Url64, start);
-    while scan.byte(end) == b'/' {
-        let next = scan.run(Url64, end + 1);
-        if next == end + 1 {
-            break;
-        }
-        end = next;
-        if end - start > LONGEST {
-            break;
-        }
-    }
-    if end - start >= 20 && is_mixed(scan, start..end) {
-        scan.found(start..end, kind, Evidence::Shape);
-    }
-}
-
-/// Discord's bot tokens have no literal: base64 of the bot's number, 6 characters, 27 and more, with dots between.
-pub(super) fn discord_tokens(scan: &mut Scan<'_>) {
-    const MIDDLE: usize = 6;
-    for dot in memchr::memchr_iter(b'.', scan.bytes) {
-        let second = dot + MIDDLE + 1;
-        if scan.byte(second) != b'.' || !scan.slice(dot + 1..second).iter().all(|b| Url64.has(*b)) {
-            continue;
-        }
-        let id = (1..=29).take_while(|back| Alnum.has(scan.before(dot, *back))).count();
-        scan.tick(id);
-        let start = dot - id;
-        if !(23..=28).contains(&id) || !scan.border(start) || !is_number_in_base64(scan.slice(start..dot)) {
-            continue;
-        }
-        let end = scan.run(Url64, second + 1);
-        if end - second > 27 {
-            scan.found(start..end, "discord-token", Evidence::Shape);
-        }
-    }
-}
-
-/// Whether base64 text stands for decimal digits: in each group of four only certain characters can stand.
-pub(super) fn is_number_in_base64(text: &[u8]) -> bool {
-    // 0011dddd 0011dddd 0011dddd in groups of six: 0011dd dd0011 dddd00 11dddd.
-    text.chunks(4).all(|group| {
-        // Behind `9` the next two of the table: no digits.
-        let beyond = matches!(group, [b'O', b'j' | b'z' | b'g' | b'w', ..]);
-        !beyond
-            && group.iter().enumerate().all(|(i, b)| match i {
-                0 => matches!(b, b'M' | b'N' | b'O'),
-                1 if group.len() == 2 => matches!(b, b'A' | b'Q' | b'g' | b'w'),
-                1 => matches!(b, b'D' | b'T' | b'j' | b'z'),
-                2 => matches!(b, b'A' | b'E' | b'I' | b'M' | b'Q' | b'U' | b'Y' | b'c' | b'g' | b'k'),
-                _ => matches!(b, b'w'..=b'z' | b'0'..=b'5'),
-            })
-    })
 }
 
 /// Whether a token begins at `start` that needs no name: 16 characters and more of what HTTP allows, of several classes.

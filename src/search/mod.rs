@@ -19,7 +19,7 @@ use crate::excerpt::excerpt;
 use crate::handle::Handle;
 use crate::index::{self, Entry};
 use crate::query::{Query, Tokens};
-use crate::redact::Redacted;
+use crate::redact::{Detector, Redacted};
 use crate::source::{Session, Snapshot};
 use crate::tokenizer::Tokenizer;
 use crate::visibility::{self, Caller, Policy};
@@ -33,23 +33,23 @@ pub(crate) const EXCERPT_CHARS: usize = 300;
 
 /// Runs a search on the host that this connection has opened.
 pub(crate) fn search(handle: &Handle, request: &Request) -> Result<Answer> {
-    let mut attached = handle.attached()?;
+    let mut attached = index::attached(handle)?;
     let attached = attached.as_mut().ok_or_else(index::not_open)?;
+    let redaction = attached.redaction(handle)?;
     let caller = Caller::new(&request.caller, &request.options.policy);
     let asked = |entry: &Entry| request.options.session_key.as_ref().is_none_or(|key| *key == entry.session.session_key);
     let sees = |entry: &Entry| entry.searchable && asked(entry) && caller.sees(&facts(&entry.session));
-    let look = |doubt: bool, attached: &mut index::Attached| {
-        attached.look(handle, Some(&sees), |snapshot, catalog| {
+    let look = |doubted: &[i64], attached: &mut index::Attached| {
+        attached.look_mending(handle, Some(&sees), doubted, |snapshot, catalog| {
             let visible = catalog.entries.iter().filter(|entry| sees(entry)).collect();
-            Search { handle, snapshot, request, visible, doubt }.run()
+            Search { handle, snapshot, request, detector: redaction.detector(), visible, doubt: !doubted.is_empty() }.run()
         })
     };
-    match look(false, attached)? {
+    match look(&[], attached)? {
         Outcome::Answer(answer) => Ok(answer),
         Outcome::Changed(transcripts) => {
             // The host changed an event without a new stamp. Nothing in the index is taken for granted now.
-            attached.doubt(&transcripts);
-            match look(true, attached)? {
+            match look(&transcripts, attached)? {
                 Outcome::Answer(answer) => Ok(answer),
                 Outcome::Changed(_) => Err(Error::state("the host database does not keep still: search again")),
             }
@@ -59,15 +59,16 @@ pub(crate) fn search(handle: &Handle, request: &Request) -> Result<Answer> {
 
 /// `session_visible(session_key, caller, policy)`: whether the host holds such a session and the caller may see it.
 pub(crate) fn session_visible(handle: &Handle, session_key: &str, caller: &str, policy: &Policy) -> Result<bool> {
-    let mut attached = handle.attached()?;
+    let mut attached = index::attached(handle)?;
     let attached = attached.as_mut().ok_or_else(index::not_open)?;
     let caller = Caller::new(caller, policy);
-    attached.look(handle, None, |_, catalog| {
+    attached.look(handle, None, &[], |_, catalog| {
         Ok(catalog.entries.iter().any(|e| e.session.session_key == session_key && caller.sees(&facts(&e.session))))
     })
 }
 
-fn facts(session: &Session) -> visibility::Session<'_> {
+/// What visibility needs to know of a session.
+pub(crate) fn facts(session: &Session) -> visibility::Session<'_> {
     visibility::Session {
         session_key: &session.session_key,
         agent_id: session.agent_id.as_deref(),
@@ -88,6 +89,7 @@ struct Search<'s> {
     handle: &'s Handle,
     snapshot: &'s Snapshot<'s>,
     request: &'s Request,
+    detector: &'s Detector,
     /// The sessions that the caller sees and asked for.
     visible: Vec<&'s Entry>,
     /// Check every hit as if its transcript were behind.
@@ -122,7 +124,7 @@ impl Search<'_> {
         Ok(Some(Hit {
             session_key: session.session_key.clone(),
             session_id: session.session_id.clone(),
-            excerpt: matching_excerpt(&message.text, &self.request.query, EXCERPT_CHARS),
+            excerpt: matching_excerpt(&Redacted::with(self.detector, &message.text), &self.request.query, EXCERPT_CHARS),
             message_id: message.id,
             seq: row.seq,
             role: message.role,
@@ -133,12 +135,11 @@ impl Search<'_> {
 }
 
 /// The piece of a message around what a query finds in it, secrets masked.
-pub(crate) fn matching_excerpt(text: &str, query: &Query, max_chars: usize) -> String {
-    let message = Redacted::new(text);
+pub(crate) fn matching_excerpt(message: &Redacted<'_>, query: &Query, max_chars: usize) -> String {
     let mut tokens = Tokens::default();
     let Ok(()) = message.tokens::<Infallible>(Tokenizer::default(), |token| {
         tokens.push(token.text, token.start..token.end);
         Ok(())
     });
-    excerpt(&message, &query.find(&tokens), max_chars)
+    excerpt(message, &query.find(&tokens), max_chars)
 }

@@ -1,15 +1,18 @@
 //! What a search asks for: the query, the caller and the options object, checked key by key.
 
+use std::ops::RangeInclusive;
+
 use serde_json::Value;
 
 use crate::error::{Error, Result};
 use crate::event::Role;
+use crate::options::{self, shown};
 use crate::query::{Mode, Query};
 use crate::tokenizer::Tokenizer;
 use crate::visibility::Policy;
 
 /// Results that one search may ask for.
-const LIMITS: std::ops::RangeInclusive<i64> = 1..=25;
+const LIMITS: RangeInclusive<i64> = 1..=25;
 const DEFAULT_LIMIT: usize = 10;
 
 /// In which order the results come.
@@ -72,27 +75,19 @@ impl Default for Options {
 
 impl Options {
     fn from_json(options: Option<&str>) -> Result<Self> {
+        const KEYS: &str = "sessionKey, limit, match, order, roles, since, until, policy";
         let mut this = Self::default();
-        let given = match options.map(|text| json("options", text)).transpose()? {
-            None => return Ok(this),
-            Some(Value::Object(map)) => map,
-            Some(other) => return Err(Error::input(format!("options must be a JSON object, got {}", shown(&other)))),
-        };
-        for (key, value) in &given {
+        for (key, value) in &options::object(options)? {
             match key.as_str() {
-                "sessionKey" => this.session_key = Some(text("sessionKey", value)?.to_owned()),
-                "limit" => this.limit = limit(value)?,
-                "match" => this.mode = text("match", value)?.parse()?,
+                "sessionKey" => this.session_key = Some(options::text(key, value)?.to_owned()),
+                "limit" => this.limit = options::count(key, LIMITS, value)?,
+                "match" => this.mode = options::text(key, value)?.parse()?,
                 "order" => this.order = order(value)?,
                 "roles" => this.role = roles(value)?,
-                "since" => this.since = milliseconds("since", value)?,
-                "until" => this.until = milliseconds("until", value)?,
+                "since" => this.since = options::milliseconds(key, value)?,
+                "until" => this.until = options::milliseconds(key, value)?,
                 "policy" => this.policy = Policy::from_json(value)?,
-                _ => {
-                    let known = "sessionKey, limit, match, order, roles, since, until, policy";
-                    let key = shown(&Value::from(key.as_str()));
-                    return Err(Error::input(format!("options has the unknown key {key}: the keys are {known}")));
-                }
+                _ => return Err(options::unknown(key, KEYS)),
             }
         }
         Ok(this)
@@ -101,24 +96,7 @@ impl Options {
 
 /// The policy object of a function argument (JSON text; `None` stands for `{}`).
 pub(crate) fn parse_policy(policy: Option<&str>) -> Result<Policy> {
-    policy.map_or_else(|| Ok(Policy::default()), |text| Policy::from_json(&json("policy", text)?))
-}
-
-fn json(name: &str, text: &str) -> Result<Value> {
-    serde_json::from_str(text).map_err(|e| Error::input(format!("{name} must be a JSON object: {e}")))
-}
-
-fn text<'v>(key: &str, value: &'v Value) -> Result<&'v str> {
-    value.as_str().ok_or_else(|| Error::option(key, "a string", &shown(value)))
-}
-
-fn limit(value: &Value) -> Result<usize> {
-    let limit = value.as_i64().filter(|limit| LIMITS.contains(limit)).and_then(|limit| usize::try_from(limit).ok());
-    limit.ok_or_else(|| Error::option("limit", "an integer from 1 to 25", &shown(value)))
-}
-
-fn milliseconds(key: &str, value: &Value) -> Result<i64> {
-    value.as_i64().ok_or_else(|| Error::option(key, "an integer (milliseconds since 1970)", &shown(value)))
+    policy.map_or_else(|| Ok(Policy::default()), |text| Policy::from_json(&options::json("policy", text)?))
 }
 
 fn order(value: &Value) -> Result<Order> {
@@ -146,9 +124,4 @@ fn roles(value: &Value) -> Result<Option<Role>> {
         (false, true) => Ok(Some(Role::Assistant)),
         (false, false) => Err(wrong()),
     }
-}
-
-/// A wrong value as an error shows it.
-fn shown(value: &Value) -> String {
-    crate::error::shortened(&value.to_string())
 }

@@ -2,9 +2,12 @@
 
 use rusqlite::types::Value;
 
-use crate::error::{Error, Result, type_name};
+use super::text;
+use crate::error::Result;
 use crate::handle::{Handle, Rows, TableFunction};
 use crate::search::{self, Request};
+
+const NAME: &str = "sessions_search";
 
 pub(super) const TABLE: TableFunction = TableFunction {
     name: c"sessions_search",
@@ -15,7 +18,7 @@ pub(super) const TABLE: TableFunction = TableFunction {
 
 fn rows(handle: &Handle, arguments: &[Value]) -> Result<Rows> {
     let [query, caller, options] = arguments else { return Ok(Vec::new()) };
-    let (query, caller, options) = (text(1, "query", query)?, text(2, "caller", caller)?, text(3, "options", options)?);
+    let (query, caller, options) = (text(NAME, 1, "query", query)?, text(NAME, 2, "caller", caller)?, text(NAME, 3, "options", options)?);
     let Some(query) = query else { return Ok(Vec::new()) };
     let answer = search::search(handle, &Request::new(query, caller, options)?)?;
     let row = |hit: search::Hit| {
@@ -31,12 +34,4 @@ fn rows(handle: &Handle, arguments: &[Value]) -> Result<Rows> {
         ]
     };
     Ok(answer.results.into_iter().map(row).collect())
-}
-
-fn text<'v>(n: usize, name: &str, value: &'v Value) -> Result<Option<&'v str>> {
-    match value {
-        Value::Null => Ok(None),
-        Value::Text(text) => Ok(Some(text)),
-        other => Err(Error::argument("sessions_search", n, name, "TEXT", type_name(other.into()))),
-    }
 }

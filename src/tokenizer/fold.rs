@@ -3,7 +3,7 @@
 //! Everything that is said here of a character was decided by `tests/unicode_table.rs`, which compares [`lookup`] with the Unicode
 //! crates for every code point.
 
-use super::table::{COMPOSE, ENTRIES, EXPANSION_ENDS, EXPANSIONS, KEPT, PAGE_BITS, PAGES};
+use super::table::{COMPOSE, ENTRIES, EXPANSION_ENDS, EXPANSIONS, KEPT, PAGE_BITS, PAGES, SPELLED};
 
 /// How a character takes part in tokens. The discriminants are stored in the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,7 +59,7 @@ impl Entry {
     /// What `of`, the character of this entry, folds to. Most fold to themselves, stored as 0 so that their pages are shared.
     pub(crate) fn folded(self, of: char) -> char {
         match (self.class(), self.payload()) {
-            (Class::Mark | Class::Diacritic, _) | (_, 0) => of,
+            (Class::Separator | Class::Mark | Class::Diacritic, _) | (_, 0) => of,
             (_, code) => char::from_u32(code).unwrap_or(of),
         }
     }
@@ -69,9 +69,26 @@ impl Entry {
         self.payload().to_le_bytes()[0]
     }
 
-    /// The characters of a [`Class::Expansion`]: folded, none an expansion itself, a space for whatever separates.
+    /// Whether a [`Class::Separator`] is punctuation or a symbol, which no phrase of single characters reaches across.
+    pub(crate) fn breaks(self) -> bool {
+        self.payload() != 0
+    }
+
+    /// The characters of a [`Class::Expansion`]: folded, none an expansion itself, a comma or a space for whatever separates.
     pub(crate) fn expansion(self) -> &'static str {
         expansion(self.payload() as usize)
+    }
+
+    /// A [`Class::Single`] that folds to itself and has no diacritics.
+    #[inline]
+    pub(crate) fn is_plain_single(self) -> bool {
+        self.0 == (Class::Single as u32) << CLASS_SHIFT
+    }
+
+    /// Whether the character can become part of the single character before it.
+    #[inline]
+    pub(crate) fn may_join(self) -> bool {
+        matches!(self.class(), Class::Ignored | Class::Mark | Class::Diacritic | Class::Jamo | Class::Expansion)
     }
 
     pub(crate) fn is_cyrillic(self) -> bool {
@@ -98,10 +115,17 @@ pub(crate) fn lookup(of: char) -> Entry {
 
 /// What a marked character folds to when diacritics are kept: its characters in the order of NFKD.
 pub(crate) fn kept(of: char) -> &'static str {
-    match KEPT.binary_search_by_key(&of, |&(marked, _)| marked) {
-        Ok(at) => KEPT.get(at).map_or("", |&(_, index)| expansion(usize::from(index))),
-        Err(_) => "",
-    }
+    expansion_in(&KEPT, of).unwrap_or("")
+}
+
+/// A character that stands for punctuation, alone or with letters, with all of it: `⑴` is `(1)`, `…` is `...`.
+pub(crate) fn spelled(of: char) -> Option<&'static str> {
+    expansion_in(&SPELLED, of)
+}
+
+fn expansion_in(list: &[(char, u16)], of: char) -> Option<&'static str> {
+    let at = list.binary_search_by_key(&of, |&(listed, _)| listed).ok()?;
+    list.get(at).map(|&(_, index)| expansion(usize::from(index)))
 }
 
 fn expansion(index: usize) -> &'static str {

@@ -1,16 +1,27 @@
-//! Finds the words of a text: a fast path over ASCII, and a machine that is fed one character at a time.
+//! Finds the words of a text: a fast path over ASCII ([`ascii`]), and a machine that is fed one character at a time.
 //!
 //! The machine works as if the text were in NFKD, whatever its form: a character's [`Entry`] is what its decomposition would have come
-//! to, so that all normal forms of a text take the same path. Tested in `tests.rs` beside this file.
+//! to, so that all normal forms of a text take the same path. Tested in `tests` beside this file.
 
-use super::Token;
 use super::fold::{self, Class, Entry};
+use super::names::Written;
+use super::{Diacritics, MAX_TOKEN_BYTES};
 
-/// FTS5 cuts longer tokens at this byte; done here, the cut is between characters.
-const MAX_TOKEN_BYTES: usize = 32_768;
+mod ascii;
+mod marks;
 
-/// The one diacritic that is looked at before it is removed: й is a letter of its own, и with U+0306.
-const BREVE: char = '\u{306}';
+/// The token for punctuation between two characters that are a token each: it keeps them from being one phrase.
+const BREAK: &str = "。";
+
+/// A token.
+pub(super) struct Found<'a> {
+    /// The folded text.
+    pub(super) word: &'a str,
+    /// Where further readings come from.
+    pub(super) more: Option<&'a Written<'a>>,
+    pub(super) start: usize,
+    pub(super) end: usize,
+}
 
 /// What the token being built can still take in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,10 +38,23 @@ enum Open {
     Flag,
 }
 
+/// What the last token was, the open one included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Last {
+    /// A word, or none.
+    Other,
+    /// A single character.
+    Single,
+    /// A single character, and punctuation since.
+    Broken,
+}
+
 /// Builds the tokens of one text, which can come in pieces: each piece ends its last token.
 pub(super) struct Words<F> {
-    keep_diacritics: bool,
+    diacritics: Diacritics,
     emit: F,
+    /// Every character is a token, punctuation too.
+    each_character: bool,
     open: Open,
     /// The open token, folded, without `marks`.
     text: String,
@@ -38,102 +62,155 @@ pub(super) struct Words<F> {
     marks: Vec<(u8, char)>,
     /// The last letter of the open word is Cyrillic.
     cyrillic: bool,
+    last: Last,
     start: usize,
     end: usize,
 }
 
 impl<F, E> Words<F>
 where
-    F: FnMut(Token<'_>) -> Result<(), E>,
+    F: FnMut(Found<'_>) -> Result<(), E>,
 {
-    pub(super) fn new(keep_diacritics: bool, emit: F) -> Self {
-        Self { keep_diacritics, emit, open: Open::Nothing, text: String::new(), marks: Vec::new(), cyrillic: false, start: 0, end: 0 }
+    pub(super) fn new(diacritics: Diacritics, emit: F) -> Self {
+        Self {
+            diacritics,
+            emit,
+            each_character: false,
+            open: Open::Nothing,
+            text: String::new(),
+            marks: Vec::new(),
+            cyrillic: false,
+            last: Last::Other,
+            start: 0,
+            end: 0,
+        }
     }
 
-    /// Emits the tokens of `text`, which stands at byte `offset` of the whole.
+    /// Emits the words of `text`, which stands at byte `offset` of the whole.
     pub(super) fn run(&mut self, text: &str, offset: usize) -> Result<(), E> {
+        self.last = Last::Other;
         let bytes = text.as_bytes();
         let mut at = 0;
-        while let Some(&byte) = bytes.get(at) {
-            let kind = BYTES[usize::from(byte)];
-            if kind == 0 {
+        loop {
+            let gap = at;
+            while bytes.get(at).is_some_and(|&byte| ascii::separates(byte)) {
                 at += 1;
-            } else if kind == NOT_ASCII {
-                at = self.characters(text, at, offset)?;
-            } else {
-                at = self.ascii_word(text, at, offset)?;
+            }
+            if self.last != Last::Other {
+                self.look_at_gap(&bytes[gap..at]);
+            }
+            match bytes.get(at) {
+                Some(0x80..) => at = self.characters(text, at, offset)?,
+                Some(_) => at = self.ascii_word(text, at, offset)?,
+                None => break,
             }
         }
         self.close()
     }
 
-    /// Emits the ASCII word at `start`, or hands it over if it goes on in other letters. Returns the end.
-    fn ascii_word(&mut self, text: &str, start: usize, offset: usize) -> Result<usize, E> {
-        let bytes = text.as_bytes();
-        let mut end = start;
-        let mut seen = 0;
-        let after = loop {
-            let kind = bytes.get(end).map_or(0, |&byte| BYTES[usize::from(byte)]);
-            if kind & WORD == 0 {
-                break kind;
-            }
-            seen |= kind;
-            end += 1;
-        };
-        if after == NOT_ASCII {
-            return self.characters(text, start, offset);
+    /// Only behind a single character does it matter what stands there. A control character, such as the one that an index has for a
+    /// secret, begins anew.
+    fn look_at_gap(&mut self, gap: &[u8]) {
+        if gap.iter().any(|byte| byte.is_ascii_control() && !byte.is_ascii_whitespace()) {
+            self.last = Last::Other;
+        } else if gap.iter().any(u8::is_ascii_punctuation) {
+            self.last = Last::Broken;
         }
-        // All ASCII: every byte is a character boundary.
-        let mut word = &text[start..end.min(start + MAX_TOKEN_BYTES)];
-        if seen & UPPER != 0 {
-            self.text.clear();
-            self.text.push_str(word);
-            self.text.make_ascii_lowercase();
-            word = &self.text;
-        }
-        self.end = offset + end;
-        let result = (self.emit)(Token { text: word, start: offset + start, end: self.end });
-        self.text.clear();
-        result.map(|()| end)
     }
 
-    /// Feeds characters from `start` on until the fast path can take over. Returns where.
-    fn characters(&mut self, text: &str, start: usize, offset: usize) -> Result<usize, E> {
-        // A boundary: `start` is 0 or follows whole characters.
-        for (at, character) in text[start..].char_indices() {
-            // Nothing in ASCII continues these.
-            if at > 0 && character.is_ascii() && matches!(self.open, Open::Nothing | Open::Single | Open::Flag) {
-                self.close()?;
-                return Ok(start + at);
-            }
-            let from = offset + start + at;
-            self.feed(character, from, from + character.len_utf8())?;
+    /// Emits each character of `text`, which stands at byte `offset` of the whole. What is between two pieces is a space.
+    pub(super) fn run_characters(&mut self, text: &str, offset: usize) -> Result<(), E> {
+        self.each_character = true;
+        if offset > 0 {
+            self.begin(Open::Single, ' ', offset, offset)?;
         }
-        Ok(text.len())
+        for (at, character) in text.char_indices() {
+            self.feed(character, fold::lookup(character), offset + at, offset + at + character.len_utf8())?;
+        }
+        self.close()
+    }
+
+    /// Takes characters from `start` on until the fast path can take over. Returns where.
+    fn characters(&mut self, text: &str, start: usize, offset: usize) -> Result<usize, E> {
+        let mut at = start;
+        let mut next = character_at(text, at);
+        while let Some((character, entry)) = next {
+            // Nothing in ASCII continues these.
+            if at > start && character.is_ascii() && matches!(self.open, Open::Nothing | Open::Single | Open::Flag) {
+                self.close()?;
+                return Ok(at);
+            }
+            let end = at + character.len_utf8();
+            next = character_at(text, end);
+            if entry.is_plain_single() && !next.is_some_and(|(_, next)| next.may_join()) {
+                self.single(&text[at..end], offset + at, offset + end)?;
+            } else {
+                self.feed(character, entry, offset + at, offset + end)?;
+            }
+            at = end;
+        }
+        Ok(at)
+    }
+
+    /// A character that is a token as it stands: nothing is copied.
+    #[inline]
+    fn single(&mut self, text: &str, start: usize, end: usize) -> Result<(), E> {
+        self.close()?;
+        self.open_at(Open::Single, start)?;
+        self.open = Open::Nothing;
+        self.end = end;
+        (self.emit)(Found { word: text, more: None, start: self.start, end })
     }
 
     /// Takes one character of the input, of bytes `start..end`.
     #[inline]
-    fn feed(&mut self, character: char, start: usize, end: usize) -> Result<(), E> {
-        let entry = fold::lookup(character);
-        let parts = if self.keep_diacritics && entry.is_marked() {
-            fold::kept(character)
-        } else if entry.class() == Class::Expansion {
-            entry.expansion()
-        } else {
-            return self.push(entry.folded(character), entry, start, end);
+    fn feed(&mut self, character: char, entry: Entry, start: usize, end: usize) -> Result<(), E> {
+        let stands_for_more = matches!(entry.class(), Class::Separator | Class::Expansion);
+        let spelled = if self.each_character && stands_for_more { fold::spelled(character) } else { None };
+        let keeps = entry.is_marked() && self.keeps_diacritics_of(character);
+        let parts = match spelled {
+            Some(parts) => parts,
+            None if keeps => fold::kept(character),
+            None if entry.class() == Class::Expansion => entry.expansion(),
+            None => return self.push(entry.folded(character), entry, start, end),
         };
         for part in parts.chars() {
-            self.push(part, fold::lookup(part), start, end)?;
+            let entry = fold::lookup(part);
+            if keeps && entry.class() == Class::Diacritic {
+                self.mark(part, entry.combining_class(), start, end)?;
+            } else {
+                self.push(part, entry, start, end)?;
+            }
         }
         Ok(())
+    }
+
+    fn keeps_diacritics_of(&self, character: char) -> bool {
+        match self.diacritics {
+            Diacritics::Keep => true,
+            Diacritics::Remove => false,
+            Diacritics::RemoveSingle => {
+                fold::kept(character).chars().filter(|&part| fold::lookup(part).class() == Class::Diacritic).count() > 1
+            }
+        }
     }
 
     /// Takes one folded character that came of bytes `start..end`.
     #[inline]
     fn push(&mut self, character: char, entry: Entry, start: usize, end: usize) -> Result<(), E> {
         match entry.class() {
-            Class::Separator => return self.close(),
+            Class::Separator | Class::Apostrophe | Class::Letter | Class::Expansion if self.each_character => {
+                let character = match entry.class() {
+                    Class::Apostrophe => '\'',
+                    Class::Separator if character.is_whitespace() || character.is_control() => ' ',
+                    _ => character,
+                };
+                self.begin(Open::Single, character, start, end)?;
+            }
+            Class::Separator => {
+                self.close()?;
+                self.break_phrase(entry.breaks());
+            }
             Class::Ignored => self.extend(end),
             // An expansion comes here only as æ, œ or þ, kept whole.
             Class::Letter | Class::Expansion => {
@@ -154,7 +231,7 @@ where
                     self.begin(Open::Flag, character, start, end)?;
                 }
             }
-            Class::Diacritic if !self.keep_diacritics => self.removed_mark(character, end)?,
+            Class::Diacritic if self.diacritics != Diacritics::Keep => self.removed_mark(character, end)?,
             Class::Mark | Class::Diacritic => self.mark(character, entry.combining_class(), start, end)?,
             Class::Jamo => {
                 if self.compose_last(character) {
@@ -167,98 +244,43 @@ where
                 if self.open == Open::Word && self.cyrillic {
                     self.open = Open::Apostrophe;
                 } else {
-                    return self.close();
+                    self.close()?;
+                    self.break_phrase(true);
                 }
             }
         }
         Ok(())
     }
 
-    /// A mark that stays. Without anything before it, it is a token of its own.
-    fn mark(&mut self, mark: char, combining_class: u8, start: usize, end: usize) -> Result<(), E> {
-        if matches!(self.open, Open::Nothing | Open::Apostrophe) {
-            self.close()?;
-            self.open_at(Open::Single, start);
-        }
-        if combining_class > 0 {
-            self.marks.push((combining_class, mark));
-        } else if !self.compose_last(mark) {
-            self.text.push(mark);
-        }
-        self.extend(end);
-        Ok(())
-    }
-
-    /// A mark that goes: only its bytes belong to the token.
-    fn removed_mark(&mut self, mark: char, end: usize) -> Result<(), E> {
-        if self.open == Open::Apostrophe {
-            self.close()?;
-        }
-        if mark == BREVE {
-            self.replace_last(mark);
-        }
-        self.extend(end);
-        Ok(())
-    }
-
-    #[inline]
-    fn settle_marks(&mut self) {
-        if !self.marks.is_empty() {
-            self.append_marks();
-        }
-    }
-
-    /// Sorts the waiting marks as canonical equivalence wants it, composes what can be and appends the rest.
-    fn append_marks(&mut self) {
-        self.marks.sort_by_key(|&(class, _)| class);
-        if let Some(mut base) = self.text.pop() {
-            // A mark before it of its own class keeps a mark from composing.
-            let mut blocked = 0;
-            self.marks.retain(|&(class, mark)| match fold::compose(base, mark) {
-                Some(composed) if class != blocked => {
-                    base = composed;
-                    false
-                }
-                _ => {
-                    blocked = class;
-                    true
-                }
-            });
-            self.text.push(base);
-        }
-        self.text.extend(self.marks.drain(..).map(|(_, mark)| mark));
-    }
-
-    /// Composes `mark` with the end of the open token; false if they don't.
-    fn compose_last(&mut self, mark: char) -> bool {
-        self.settle_marks();
-        self.replace_last(mark)
-    }
-
-    /// Composes `mark` with the character before any waiting marks; false if they don't.
-    fn replace_last(&mut self, mark: char) -> bool {
-        let Some(composed) = self.text.chars().next_back().and_then(|last| fold::compose(last, mark)) else {
-            return false;
-        };
-        self.text.pop();
-        self.text.push(composed);
-        true
-    }
-
     #[inline]
     fn begin(&mut self, open: Open, character: char, start: usize, end: usize) -> Result<(), E> {
         self.close()?;
-        self.open_at(open, start);
+        self.open_at(open, start)?;
         self.append(character, end);
         Ok(())
     }
 
+    fn break_phrase(&mut self, breaks: bool) {
+        if breaks && self.last == Last::Single {
+            self.last = Last::Broken;
+        }
+    }
+
     #[inline]
-    fn open_at(&mut self, open: Open, start: usize) {
-        self.open = open;
+    fn open_at(&mut self, open: Open, start: usize) -> Result<(), E> {
         // A character that stands for several tokens gives its bytes to the first.
-        self.start = start.max(self.end);
-        self.end = self.start;
+        let start = start.max(self.end);
+        let is_single = matches!(open, Open::Single | Open::Flag);
+        if self.last == Last::Broken && is_single {
+            self.text.push_str(BREAK);
+            (self.start, self.end) = (self.end, start);
+            self.emit_text(None)?;
+        }
+        self.last = if is_single { Last::Single } else { Last::Other };
+        self.open = open;
+        self.start = start;
+        self.end = start;
+        Ok(())
     }
 
     #[inline]
@@ -286,27 +308,21 @@ where
         while self.text.len() > MAX_TOKEN_BYTES {
             self.text.pop();
         }
-        let result = (self.emit)(Token { text: &self.text, start: self.start, end: self.end });
+        self.emit_text(None)
+    }
+
+    /// Emits what is in `text`. Not inlined, so that the words that need no copy have the short way.
+    #[inline(never)]
+    fn emit_text(&mut self, more: Option<&Written<'_>>) -> Result<(), E> {
+        let result = (self.emit)(Found { word: &self.text, more, start: self.start, end: self.end });
         self.text.clear();
         result
     }
 }
 
-/// What a byte is to the fast path: 0 separates. The apostrophe does too, it is never inside a word of ASCII.
-const BYTES: [u8; 256] = {
-    let mut table = [0; 256];
-    let mut byte = 0;
-    while byte < table.len() {
-        table[byte] = match byte {
-            0x80.. => NOT_ASCII,
-            0x41..=0x5A => WORD | UPPER,
-            0x30..=0x39 | 0x61..=0x7A => WORD,
-            _ => 0,
-        };
-        byte += 1;
-    }
-    table
-};
-const WORD: u8 = 1;
-const UPPER: u8 = 2;
-const NOT_ASCII: u8 = 4;
+/// The character at a boundary of the text, with its entry.
+#[inline]
+fn character_at(text: &str, at: usize) -> Option<(char, Entry)> {
+    let character = text.get(at..)?.chars().next()?;
+    Some((character, fold::lookup(character)))
+}

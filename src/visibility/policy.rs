@@ -6,7 +6,8 @@
 use serde_json::{Map, Value};
 
 use super::pattern::Pattern;
-use crate::error::{Error, Result, shortened};
+use crate::error::{Error, Result};
+use crate::options::{boolean, shown};
 
 /// What a caller may see. Made from JSON by [`Policy::from_json`]; the default is the view of one session on its own tree.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -112,10 +113,6 @@ fn object<'v>(key: &str, value: &'v Value) -> Result<&'v Map<String, Value>> {
     value.as_object().ok_or_else(|| Error::option(key, "an object", &shown(value)))
 }
 
-fn boolean(key: &str, value: &Value) -> Result<bool> {
-    value.as_bool().ok_or_else(|| Error::option(key, "true or false", &shown(value)))
-}
-
 fn text(key: &str, value: &Value) -> Result<String> {
     match value.as_str().map(str::trim) {
         Some(text) if !text.is_empty() => Ok(text.to_owned()),
@@ -135,9 +132,4 @@ fn word<T: Copy>(key: &str, words: &[(&str, T)], value: &Value) -> Result<T> {
 
 fn unknown_key(object: &str, known: &str, got: &str) -> Error {
     Error::option(object, &format!("an object with no other keys than {known}"), &format!("key {}", shown(&Value::from(got))))
-}
-
-/// A wrong value as an error shows it: JSON, so that a string and a number can be told apart.
-fn shown(value: &Value) -> String {
-    shortened(&value.to_string())
 }

@@ -103,8 +103,14 @@ class Host:
         connection.rows("SELECT session_search_open(?)", str(database))
         return connection
 
+    def installed(self, path):
+        """A connection to a database of the extension's own layout, with the index put into it."""
+        connection = self.open(path)
+        connection.rows("SELECT session_search_install()")
+        return connection
+
     def scene(self, name, *arguments):
-        """What the function `name` of scenes.py returns in this host."""
+        """What the function `name` of scenes.py or scenes_in_place.py returns in this host."""
         return self.ask(do="scene", scene=name, arguments=[str(a) if isinstance(a, Path) else a for a in arguments])
 
 

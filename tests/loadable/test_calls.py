@@ -32,6 +32,7 @@ PAIRS = ["NULL", "-1", "9223372036854775807", "1.5", "''", "'agent:main:main'", 
 PAIRS += ["hex(zeroblob(500000))"]
 TRIPLES = ["NULL", "-9223372036854775808", "''", "'{}'", "x'00ff'", "hex(zeroblob(50000))"]
 COMBINATIONS = {n: list(itertools.product(values, repeat=n)) for n, values in enumerate(([], VALUES, PAIRS, TRIPLES))}
+COMBINATIONS[5] = list(itertools.product(["NULL", "-1", "'s'"], repeat=5))
 
 # Every text must be one of ours or SQLite's, and say something.
 NO_TEXT = ("", "not an error", "unknown error", "SQL logic error")
@@ -81,6 +82,7 @@ class Calls(TestCase):
             connection = self.host(name).open(self.folder / f"{name}-{opened}.sqlite")
             functions = connection.rows("SELECT name, narg FROM pragma_function_list WHERE narg >= 0")
             functions = [row for row in functions if row[0].startswith(("session", "transcript_", "redact"))]
+            functions.remove(["session_search_uninstall", 0])  # closes what is open
             self.assertGreater(len(functions), 15)
             if opened:
                 connection.rows("SELECT session_search_open(?)", str(self.fixture()))

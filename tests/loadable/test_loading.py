@@ -10,7 +10,7 @@ from hosts import CALLER, LIBRARY, PROGRAMS, PYTHON, SUPPORTED, TestCase, say
 
 TOO_OLD = "session_search needs SQLite 3.40 or newer, this is 3.39.4"
 OTHER_COPY = "session_search is in use by another copy of SQLite in this process: load a copy of the library file"
-NOT_OPEN = "no transcripts to search on this connection: call session_search_open(path) first"
+NOT_OPEN = "no transcripts to search on this connection: call session_search_open(path) first, or session_search_install() to keep the index in this database"
 PURE = "SELECT redact('x') || session_search_match('y') || transcript_role('{}') IS NULL AND session_search_version() <> ''"
 
 

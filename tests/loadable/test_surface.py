@@ -109,8 +109,10 @@ class Surface(TestCase):
         connection = self.host("debian").open()
         flags = {name: flags for name, flags in connection.rows("SELECT name, flags FROM pragma_function_list")}
         direct_only, innocuous = 0x80000, 0x200000
+        calls = ("open", "install", "attach", "uninstall", "apply", "reconcile", "check", "rebuild", "optimize", "redact_rule")
+        database = {"sessions_search_json", "session_visible", *(f"session_search_{call}" for call in calls)}
         for name, *_ in self.of_kind(*FUNCTIONS):
-            reads_database = name in ("sessions_search_json", "session_visible", "session_search_open", "session_search_reconcile")
+            reads_database = name in database
             self.assertEqual(flags[name] & (direct_only | innocuous), direct_only if reads_database else innocuous, name)
         connection.rows("CREATE VIEW v AS SELECT redact('a') AS a, session_search_version() AS b")
         connection.rows("SELECT * FROM v")

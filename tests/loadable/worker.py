@@ -8,6 +8,8 @@ import sys
 
 import connections
 import scenes
+import scenes_in_place
+import scenes_stopped
 
 
 def plain(value):
@@ -33,7 +35,9 @@ def answer(command, open_connections, connect):
         case "close":
             open_connections.pop(name).close()
         case "scene":
-            return getattr(scenes, command["scene"])(connect, *command["arguments"])
+            name = command["scene"]
+            scene = next(getattr(room, name) for room in (scenes, scenes_in_place, scenes_stopped) if hasattr(room, name))
+            return scene(connect, *command["arguments"])
 
 
 def main():

@@ -3,10 +3,12 @@
 
 pub mod world;
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, functions::FunctionFlags};
@@ -35,8 +37,14 @@ impl Drop for Folder {
     }
 }
 
-/// A file of tests/fixtures or tests/data, decompressed.
+/// A file of tests/fixtures or tests/data, decompressed (once).
 pub fn decompressed(path: &str) -> Vec<u8> {
+    static KNOWN: Mutex<BTreeMap<String, Vec<u8>>> = Mutex::new(BTreeMap::new());
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    known.entry(path.to_owned()).or_insert_with(|| decompress(path)).clone()
+}
+
+fn decompress(path: &str) -> Vec<u8> {
     let packed = fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(path)).unwrap();
     let mut bytes = Vec::new();
     ruzstd::decoding::StreamingDecoder::new(packed.as_slice()).unwrap().read_to_end(&mut bytes).unwrap();
@@ -70,11 +78,25 @@ impl Host {
     /// A connection as the host's own application has it.
     pub fn writer(&self) -> Connection {
         let conn = Connection::open(&self.path).unwrap();
-        conn.execute_batch("PRAGMA foreign_keys = on").unwrap();
+        conn.execute_batch("PRAGMA foreign_keys = on; PRAGMA synchronous = off").unwrap();
         conn.busy_timeout(std::time::Duration::from_secs(5)).unwrap();
         // The schema's checks use functions that OpenClaw registers or that a newer SQLite has.
         let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC | FunctionFlags::SQLITE_INNOCUOUS;
         conn.create_scalar_function("openclaw_transcript_payload_decode", 1, flags, |_| Ok(rusqlite::types::Value::Null)).unwrap();
+        let octet_length = |value: rusqlite::types::ValueRef<'_>| value.as_bytes_or_null().ok().flatten().map(<[u8]>::len);
+        if rusqlite::version_number() < 3_043_000 {
+            conn.create_scalar_function("octet_length", 1, flags, move |context| {
+                Ok(octet_length(context.get_raw(0)).and_then(|length| i64::try_from(length).ok()))
+            })
+            .unwrap();
+        }
+        conn
+    }
+
+    /// The same with the extension.
+    pub fn with_extension(&self) -> Connection {
+        let conn = self.writer();
+        session_search::register(&conn).unwrap();
         conn
     }
 
@@ -88,6 +110,7 @@ impl Host {
 
     pub fn index_unopened(&self, name: &str) -> Connection {
         let conn = Connection::open(self.folder.path(name)).unwrap();
+        conn.execute_batch("PRAGMA synchronous = off").unwrap();
         session_search::register(&conn).unwrap();
         conn
     }

@@ -35,6 +35,14 @@ impl World {
         Self { layout, host, app, clock: 1_800_000_000_000 }
     }
 
+    /// The same with the index in the host's own database, and its application's connection with the extension.
+    pub fn in_place(layout: Layout) -> Self {
+        let mut world = Self::new(layout);
+        world.app = world.host.with_extension();
+        world.app.query_row("SELECT session_search_install('{\"adopt\":true}')", [], |_| Ok(())).unwrap();
+        world
+    }
+
     /// A new transcript of the conversation `key`, perhaps in the place of another.
     pub fn session(&mut self, id: &str, key: &str, previous: Option<(&str, Option<&str>)>) {
         self.session_with(id, key, None, previous);
@@ -106,6 +114,21 @@ impl World {
 
     pub fn delete_event(&mut self, session: &str, seq: i64) {
         self.app.execute("DELETE FROM transcript_events WHERE session_id = ?1 AND seq = ?2", params![session, seq]).unwrap();
+        self.rewrite(session);
+        self.touch(session);
+    }
+
+    /// Stores an event, perhaps in the place of another one: no delete trigger fires then.
+    pub fn replace(&mut self, session: &str, seq: i64, event: &str) {
+        self.clock += 1;
+        let sql = "INSERT OR REPLACE INTO transcript_events(session_id, seq, event_json, created_at) VALUES(?1, ?2, ?3, ?4)";
+        self.app.execute(sql, params![session, seq, event, self.clock]).unwrap();
+        self.rewrite(session);
+        self.touch(session);
+    }
+
+    pub fn delete_all_events(&mut self, session: &str) {
+        self.app.execute("DELETE FROM transcript_events WHERE session_id = ?1", [session]).unwrap();
         self.rewrite(session);
         self.touch(session);
     }

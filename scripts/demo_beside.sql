@@ -1,4 +1,4 @@
--- What `make demo` shows: the sqlite3 shell, an index file, and an OpenClaw agent database that is only read.
+-- What `make demo` shows first: the sqlite3 shell, an index file, and an OpenClaw agent database that is only read.
 .mode box --wrap 70 --wordwrap on
 .headers on
 .echo on

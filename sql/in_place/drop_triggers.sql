@@ -1,0 +1,4 @@
+DROP TRIGGER IF EXISTS main.session_search_insert;
+DROP TRIGGER IF EXISTS main.session_search_update;
+DROP TRIGGER IF EXISTS main.session_search_move;
+DROP TRIGGER IF EXISTS main.session_search_delete;

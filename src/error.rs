@@ -10,6 +10,28 @@ use rusqlite::types::ValueRef;
 #[derive(Debug)]
 pub struct Error(Kind);
 
+/// What kind of thing went wrong, for programs; the text of the [`Error`] is for people.
+///
+/// ```
+/// use session_search::{ErrorKind, Policy};
+/// let error = Policy::from_json(&serde_json::json!({"sandbox": true})).unwrap_err();
+/// assert_eq!(error.kind(), ErrorKind::Input);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// The caller gave something that cannot be used: the text says what was expected and what came.
+    Input,
+    /// What is needed is not there: no transcripts to search, an index of another format.
+    State,
+    /// A database is locked by somebody else: the same may go well later.
+    Busy,
+    /// SQLite refused.
+    Sqlite,
+    /// The index is damaged: rebuild makes it anew.
+    Damage,
+}
+
 /// What a call of this crate gives.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -26,6 +48,27 @@ enum Kind {
 }
 
 impl Error {
+    /// What kind of thing went wrong.
+    ///
+    /// ```no_run
+    /// # use session_search::{ErrorKind, SearchRequest, SessionSearch};
+    /// # let search = SessionSearch::open("application.sqlite")?;
+    /// match search.search(&SearchRequest::new("--", "agent:main:main")) {
+    ///     Err(error) if error.kind() == ErrorKind::Input => println!("{error}"),
+    ///     answer => println!("{:?}", answer?),
+    /// }
+    /// # Ok::<(), session_search::Error>(())
+    /// ```
+    pub fn kind(&self) -> ErrorKind {
+        match &self.0 {
+            Kind::Input(_) => ErrorKind::Input,
+            Kind::State(_) => ErrorKind::State,
+            Kind::Sqlite { .. } if self.is_busy() => ErrorKind::Busy,
+            Kind::Sqlite { .. } => ErrorKind::Sqlite,
+            Kind::Damage { .. } => ErrorKind::Damage,
+        }
+    }
+
     /// The caller gave something that cannot be used: `text` says what was expected and what came.
     pub(crate) fn input(text: impl Into<String>) -> Self {
         Self(Kind::Input(text.into()))

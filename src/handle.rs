@@ -10,13 +10,13 @@
 //! Tested below, by `tests/functions.rs` (registering) and `tests/loadable` (closing, loading twice).
 
 use std::borrow::Cow;
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::ffi::{CStr, CString, c_int};
 use std::hash::{BuildHasher, RandomState};
 use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use rusqlite::types::{Null, Value, ValueRef};
 use rusqlite::vtab::{
@@ -30,11 +30,11 @@ use crate::index::Attached;
 /// Statements kept ready for each connection.
 const CACHED_STATEMENTS: usize = 64;
 
-/// Connections that have our functions already: SQLite refuses to replace a function while a statement runs, and
+/// Connections that have our functions already, by address: SQLite refuses to replace a function while a statement runs, and
 /// `SELECT load_extension()` is such a statement.
-static REGISTERED: Mutex<BTreeSet<usize>> = Mutex::new(BTreeSet::new());
+static REGISTERED: Mutex<BTreeMap<usize, Weak<Handle>>> = Mutex::new(BTreeMap::new());
 
-fn registered() -> MutexGuard<'static, BTreeSet<usize>> {
+fn registered() -> MutexGuard<'static, BTreeMap<usize, Weak<Handle>>> {
     REGISTERED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -60,29 +60,34 @@ pub(crate) struct Handle {
     token: i64,
 }
 
-// SAFETY: SQLite serialises all callbacks of one connection, and the handle is used in callbacks of its own connection only.
+// SAFETY: SQLite serialises all callbacks of one connection, and the handle is used in callbacks of its own connection, or by the client that
+// owns the connection and is not `Sync`.
 unsafe impl Sync for Handle {}
 
 impl Handle {
-    /// A handle on `connection`, or `None` if the connection has one already.
-    pub(crate) fn new(connection: &Connection) -> Result<Option<Arc<Self>>> {
+    /// The handle on `connection` whose functions have been registered.
+    pub(crate) fn of(connection: &Connection) -> Option<Arc<Self>> {
+        // SAFETY: only looked at as an address.
+        let address = unsafe { connection.handle() } as usize;
+        registered().get(&address).and_then(Weak::upgrade)
+    }
+
+    /// A new handle on `connection`.
+    pub(crate) fn new(connection: &Connection) -> Result<Arc<Self>> {
         // SAFETY: only looked at as an address and handed to `from_handle` below.
         let raw = unsafe { connection.handle() };
         let address = raw as usize;
-        if registered().contains(&address) {
-            return Ok(None);
-        }
         // SAFETY: the pointer belongs to a live connection; the new view does not own it and goes before it does (see the module text).
         let own = unsafe { Connection::from_handle(raw) };
         let own = own.map_err(|e| Error::sqlite("taking hold of the connection", e))?;
         own.set_prepared_statement_cache_capacity(0);
         let token = RandomState::new().hash_one(address).cast_signed();
-        Ok(Some(Arc::new(Self { connection: own, attached: Mutex::new(None), address, known_secrets: Mutex::default(), token })))
+        Ok(Arc::new(Self { connection: own, attached: Mutex::new(None), address, known_secrets: Mutex::default(), token }))
     }
 
     /// Notes that everything has been registered: doing it again has nothing to do.
-    pub(crate) fn set_registered(&self) {
-        registered().insert(self.address);
+    pub(crate) fn set_registered(self: &Arc<Self>) {
+        registered().insert(self.address, Arc::downgrade(self));
     }
 
     /// The caller's connection. Its main database holds the index.
@@ -347,7 +352,7 @@ mod tests {
 
     fn connection() -> Connection {
         let conn = Connection::open_in_memory().unwrap();
-        let handle = Handle::new(&conn).unwrap().unwrap();
+        let handle = Handle::new(&conn).unwrap();
         register_tables(&handle, &conn, &TABLES).unwrap();
         conn
     }
@@ -391,10 +396,12 @@ mod tests {
     fn a_connection_has_one_handle_and_closes_with_cached_statements() {
         let conn = connection();
         let other = Connection::open_in_memory().unwrap();
-        let handle = Handle::new(&other).unwrap().unwrap();
-        assert!(Handle::new(&other).unwrap().is_some(), "nothing has been registered");
+        let handle = Handle::new(&other).unwrap();
+        assert!(Handle::of(&other).is_none(), "nothing has been registered");
         handle.set_registered();
-        assert!(Handle::new(&other).unwrap().is_none(), "registered already");
+        assert!(Handle::of(&other).is_some_and(|known| Arc::ptr_eq(&known, &handle)));
+        drop(handle);
+        assert!(Handle::of(&other).is_none(), "gone with its functions");
         conn.query_row("SELECT a FROM echo(1)", [], |_| Ok(())).unwrap();
         conn.close().map_err(|(_, e)| e).unwrap();
         connection().close().map_err(|(_, e)| e).unwrap();

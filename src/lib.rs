@@ -30,6 +30,7 @@
 compile_error!("the features `loadable` and `bundled` exclude each other: a loadable extension uses the SQLite that loads it");
 
 mod branch;
+mod client;
 #[cfg(feature = "loadable")]
 #[allow(unsafe_code)]
 mod entry;
@@ -54,7 +55,21 @@ mod tokenizer;
 mod transaction;
 mod visibility;
 
-pub use error::{Error, Result};
+use std::sync::Arc;
+
+use handle::Handle;
+
+pub use client::{
+    Activity, Database, Failure, ManyResponse, Progress, Reconciler, SESSIONS_HISTORY_SCHEMA, SESSIONS_SEARCH_SCHEMA, SessionSearch,
+    search_many,
+};
+pub use error::{Error, ErrorKind, Result};
+pub use event::Role;
+pub use history::{HistoryMessage, HistoryRequest};
+pub use index::{Counts, Status};
+pub use query::MatchMode;
+pub use search::{Hit, Order, SearchRequest, SearchResponse};
+pub use visibility::{Policy, SessionToolsVisibility, Visibility};
 
 /// Registers the functions, the table functions and the tokenizer on a connection. Doing it again changes nothing.
 ///
@@ -64,13 +79,20 @@ pub use error::{Error, Result};
 /// # Errors
 /// When the SQLite of the connection has no FTS5, or refuses a registration.
 pub fn register(connection: &rusqlite::Connection) -> Result<()> {
+    registered(connection).map(drop)
+}
+
+fn registered(connection: &rusqlite::Connection) -> Result<Arc<Handle>> {
     // What can fail for a reason outside comes before the first registration.
     let fts5 = fts5::Api::find(connection)?;
-    let Some(handle) = handle::Handle::new(connection)? else { return Ok(()) };
+    if let Some(handle) = Handle::of(connection) {
+        return Ok(handle);
+    }
+    let handle = Handle::new(connection)?;
     functions::register(&handle, connection)?;
     fts5.register()?;
     handle::register_tables(&handle, connection, &tables::TABLES)?;
     handle.set_registered();
     index::attach_at_load(&handle)?;
-    Ok(())
+    Ok(handle)
 }

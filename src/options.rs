@@ -7,11 +7,15 @@ use serde_json::{Map, Value};
 use crate::error::{Error, Result, shortened};
 
 /// The options argument of a function: JSON text; `None` stands for `{}`.
-pub(crate) fn object(options: Option<&str>) -> Result<Map<String, Value>> {
-    match options.map(|text| json("options", text)).transpose()? {
-        None => Ok(Map::new()),
-        Some(Value::Object(map)) => Ok(map),
-        Some(other) => Err(Error::input(format!("options must be a JSON object, got {}", shown(&other)))),
+pub(crate) fn options(text: Option<&str>) -> Result<Map<String, Value>> {
+    text.map_or_else(|| Ok(Map::new()), |text| object("options", text))
+}
+
+/// The object `name`, in JSON text.
+pub(crate) fn object(name: &str, text: &str) -> Result<Map<String, Value>> {
+    match json(name, text)? {
+        Value::Object(map) => Ok(map),
+        other => Err(Error::input(format!("{name} must be a JSON object, got {}", shown(&other)))),
     }
 }
 
@@ -20,8 +24,9 @@ pub(crate) fn json(name: &str, text: &str) -> Result<Value> {
     serde_json::from_str(text).map_err(|e| Error::input(format!("{name} must be a JSON object: {e}")))
 }
 
-pub(crate) fn unknown(key: &str, known: &str) -> Error {
-    Error::input(format!("options has the unknown key {}: the keys are {known}", shown(&Value::from(key))))
+/// The object `name` has a key that it must not have.
+pub(crate) fn unknown(name: &str, key: &str, known: &str) -> Error {
+    Error::input(format!("{name} has the unknown key {}: the keys are {known}", shown(&Value::from(key))))
 }
 
 pub(crate) fn text<'v>(key: &str, value: &'v Value) -> Result<&'v str> {
@@ -35,7 +40,17 @@ pub(crate) fn boolean(key: &str, value: &Value) -> Result<bool> {
 /// How many of something, within bounds.
 pub(crate) fn count(key: &str, bounds: RangeInclusive<i64>, value: &Value) -> Result<usize> {
     let count = value.as_i64().filter(|count| bounds.contains(count)).and_then(|count| usize::try_from(count).ok());
-    count.ok_or_else(|| Error::option(key, &format!("an integer from {} to {}", bounds.start(), bounds.end()), &shown(value)))
+    count.ok_or_else(|| out_of_bounds(key, &bounds, &shown(value)))
+}
+
+/// The same for a number that did not come as JSON.
+pub(crate) fn in_bounds(key: &str, bounds: RangeInclusive<i64>, count: usize) -> Result<()> {
+    let is_within = i64::try_from(count).is_ok_and(|count| bounds.contains(&count));
+    if is_within { Ok(()) } else { Err(out_of_bounds(key, &bounds, &count.to_string())) }
+}
+
+fn out_of_bounds(key: &str, bounds: &RangeInclusive<i64>, got: &str) -> Error {
+    Error::option(key, &format!("an integer from {} to {}", bounds.start(), bounds.end()), got)
 }
 
 pub(crate) fn integer(key: &str, value: &Value) -> Result<i64> {

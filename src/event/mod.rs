@@ -17,6 +17,7 @@ mod tests;
 use std::borrow::Cow;
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use crate::branch::{AppendMode, Entry, Kind, Reference};
@@ -67,21 +68,33 @@ impl fmt::Display for Unreadable {
 
 impl std::error::Error for Unreadable {}
 
-/// Who wrote a message. Other roles are not searchable.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Role {
+/// Who wrote a message. Only users and assistants can be searched; a history can show what tools answered.
+///
+/// ```
+/// assert_eq!(session_search::Role::ToolResult.as_str(), "toolResult");
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Role {
     /// `user`
     User,
     /// `assistant`
     Assistant,
+    /// `toolResult`
+    ToolResult,
 }
 
 impl Role {
     /// The name that events and answers use.
-    pub(crate) fn as_str(self) -> &'static str {
+    ///
+    /// ```
+    /// assert_eq!(session_search::Role::User.as_str(), "user");
+    /// ```
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::User => "user",
             Self::Assistant => "assistant",
+            Self::ToolResult => "toolResult",
         }
     }
 }

@@ -1,14 +1,14 @@
 //! What a message has to do with tools. Not searchable; a history can show it.
 
-use super::{Message, Unreadable, json, milliseconds, text_blocks, trim};
+use super::{Message, Role, Unreadable, json, milliseconds, text_blocks, trim};
 
 /// The calls of an assistant or the result of a tool.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ToolUse {
     /// The event's `id`, trimmed; never empty.
     pub(crate) id: String,
-    /// `assistant` or `toolResult`
-    pub(crate) role: &'static str,
+    /// The assistant, or a tool's result.
+    pub(crate) role: Role,
     /// Each call on a line, name and arguments as JSON; or the text of the result. Never blank.
     pub(crate) text: String,
     /// The event's `timestamp` in milliseconds since 1970, if it has a usable one.
@@ -31,10 +31,10 @@ pub(crate) fn tool_use(json: &[u8]) -> Result<Option<ToolUse>, Unreadable> {
     };
     let [role, content] = json::members(message.get(), ["role", "content"])?;
     let (role, text) = match role.and_then(json::string).as_deref() {
-        Some("assistant") => ("assistant", calls(content)?),
+        Some("assistant") => (Role::Assistant, calls(content)?),
         Some("toolResult") => {
             let plain = content.and_then(json::string).map(|text| trim(&text).to_owned());
-            ("toolResult", plain.map_or_else(|| text_blocks(content), Ok)?)
+            (Role::ToolResult, plain.map_or_else(|| text_blocks(content), Ok)?)
         }
         _ => return Ok(None),
     };

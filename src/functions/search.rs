@@ -4,14 +4,14 @@ use rusqlite::types::Value;
 
 use super::call::Call;
 use crate::error::{Result, shortened};
-use crate::query::{Mode, Query};
-use crate::search::{self, Request};
+use crate::query::{MatchMode, Query};
+use crate::search::{self, SearchRequest};
 use crate::tokenizer::Tokenizer;
 
 /// `sessions_search_json(query, caller [, options])`: the whole bounded answer as one JSON object.
 pub(super) fn sessions_search_json(call: &Call<'_>) -> Result<Value> {
     let (Some(query), caller, options) = (call.text(0)?, call.text(1)?, call.text(2)?) else { return Ok(Value::Null) };
-    let request = Request::new(&query, caller.as_deref(), options.as_deref())?;
+    let request = SearchRequest::from_json(&query, caller.as_deref(), options.as_deref())?;
     Ok(Value::Text(search::search(call.handle, &request)?.to_json()))
 }
 
@@ -27,9 +27,9 @@ pub(super) fn session_visible(call: &Call<'_>) -> Result<Value> {
 /// these options.
 pub(super) fn session_search_match(call: &Call<'_>) -> Result<Value> {
     let (Some(query), mode, options) = (call.text(0)?, call.text(1)?, call.text(2)?) else { return Ok(Value::Null) };
-    let mode: Mode = match mode {
-        None => Mode::default(),
-        Some(word) => word.parse().map_err(|_| call.argument(1, Mode::WORDS, &format!("{:?}", shortened(&word))))?,
+    let mode: MatchMode = match mode {
+        None => MatchMode::default(),
+        Some(word) => word.parse().map_err(|_| call.argument(1, MatchMode::WORDS, &format!("{:?}", shortened(&word))))?,
     };
     let tokenizer = Tokenizer::from_args(options.as_deref().unwrap_or_default().split_ascii_whitespace())?;
     Ok(Value::Text(Query::parse(&query, mode, tokenizer)?.to_match()))

@@ -5,7 +5,7 @@ use rusqlite::types::Value;
 use super::call::Call;
 use crate::error::Result;
 use crate::excerpt::excerpt;
-use crate::query::{Mode, Query};
+use crate::query::{MatchMode, Query};
 use crate::redact::Redacted;
 use crate::search::{EXCERPT_CHARS, matching_excerpt};
 use crate::tokenizer::Tokenizer;
@@ -28,7 +28,7 @@ pub(super) fn redact_excerpt(call: &Call<'_>) -> Result<Value> {
         },
     };
     let Some(text) = text else { return Ok(Value::Null) };
-    let query = query.and_then(|query| Query::parse(&query, Mode::All, Tokenizer::default()).ok());
+    let query = query.and_then(|query| Query::parse(&query, MatchMode::All, Tokenizer::default()).ok());
     let text = Redacted::new(&text);
     Ok(Value::Text(match query {
         Some(query) => matching_excerpt(&text, &query, max_chars),

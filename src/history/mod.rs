@@ -7,8 +7,11 @@ mod request;
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
 use crate::branch::Branch;
 use crate::error::Result;
+use crate::event::Role;
 use crate::excerpt::excerpt;
 use crate::handle::Handle;
 use crate::index::{self, Entry};
@@ -17,30 +20,44 @@ use crate::search::facts;
 use crate::source::Snapshot;
 use crate::visibility::Caller;
 
+pub use request::HistoryRequest;
 use request::Place;
-pub(crate) use request::Request;
 
-/// All texts together have at most this many bytes, as the answer of a search.
+/// All messages together have at most this many bytes of JSON, as the results of a search.
 const MAX_BYTES: usize = 32_768;
 
 /// The longest text of one message, in characters.
 const MAX_CHARS: usize = 4_000;
 
 /// One message of a conversation.
-#[derive(Debug)]
-pub(crate) struct Turn {
-    pub(crate) session_id: String,
-    pub(crate) message_id: String,
-    pub(crate) seq: i64,
-    /// `user`, `assistant` or `toolResult`
-    pub(crate) role: &'static str,
+///
+/// ```
+/// let message: session_search::HistoryMessage = serde_json::from_str(r#"{"sessionId":"s1","messageId":"m1","seq":7,"role":"user",
+///     "timestamp":1784000000000,"text":"The red kite is in the shed."}"#)?;
+/// assert_eq!(message.role, session_search::Role::User);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct HistoryMessage {
+    /// The transcript that holds it.
+    pub session_id: String,
+    /// The message.
+    pub message_id: String,
+    /// Its place in the transcript, for [`before`](HistoryRequest::before) and [`after`](HistoryRequest::after).
+    pub seq: i64,
+    /// Who wrote it.
+    pub role: Role,
     /// Milliseconds since 1970.
-    pub(crate) timestamp: i64,
-    pub(crate) text: String,
+    pub timestamp: i64,
+    /// At most 4,000 characters, secrets masked.
+    pub text: String,
 }
 
 /// The messages, oldest first.
-pub(crate) fn history(handle: &Handle, request: &Request) -> Result<Vec<Turn>> {
+pub(crate) fn history(handle: &Handle, request: &HistoryRequest) -> Result<Vec<HistoryMessage>> {
+    request.check()?;
     let mut attached = index::attached(handle)?;
     let attached = attached.as_mut().ok_or_else(index::not_open)?;
     let redaction = attached.redaction(handle)?;
@@ -71,7 +88,7 @@ pub(crate) fn history(handle: &Handle, request: &Request) -> Result<Vec<Turn>> {
 }
 
 /// All messages on the active branch of a transcript, unmasked.
-fn turns(snapshot: &Snapshot<'_>, session_id: &str, tools: bool) -> Result<Vec<Turn>> {
+fn turns(snapshot: &Snapshot<'_>, session_id: &str, tools: bool) -> Result<Vec<HistoryMessage>> {
     let mut branch = Branch::new();
     let mut turns = BTreeMap::new();
     snapshot.events(session_id, i64::MIN, |seq, stored| {
@@ -80,12 +97,12 @@ fn turns(snapshot: &Snapshot<'_>, session_id: &str, tools: bool) -> Result<Vec<T
         let used = if tools { stored.tool_use() } else { None };
         let turn = |message_id, role, timestamp: Option<i64>, text| {
             let timestamp = timestamp.unwrap_or(stored.created_at);
-            Turn { session_id: session_id.to_owned(), message_id, seq, role, timestamp, text }
+            HistoryMessage { session_id: session_id.to_owned(), message_id, seq, role, timestamp, text }
         };
         match (event.message, used) {
             (Some(message), used) => {
                 let text = used.map_or_else(|| message.text.clone(), |used| used.below(&message));
-                turns.insert(seq, turn(message.id, message.role.as_str(), message.timestamp, text));
+                turns.insert(seq, turn(message.id, message.role, message.timestamp, text));
             }
             (None, Some(used)) => drop(turns.insert(seq, turn(used.id, used.role, used.timestamp, used.text))),
             (None, None) => {}
@@ -96,7 +113,7 @@ fn turns(snapshot: &Snapshot<'_>, session_id: &str, tools: bool) -> Result<Vec<T
 }
 
 /// The wanted ones, masked and cut, as many as fit: those nearest to the place that was asked for.
-fn window(mut turns: Vec<Turn>, place: &Place, limit: usize, detector: &Detector) -> Vec<Turn> {
+fn window(mut turns: Vec<HistoryMessage>, place: &Place, limit: usize, detector: &Detector) -> Vec<HistoryMessage> {
     // Where the window is, and which of its messages comes first where not all fit.
     let (range, from) = match place {
         Place::Around(id) => {
@@ -114,18 +131,19 @@ fn window(mut turns: Vec<Turn>, place: &Place, limit: usize, detector: &Detector
         }
     };
     let from = from - range.start;
-    let mut turns: Vec<Turn> = turns.drain(range).collect();
+    let mut turns: Vec<HistoryMessage> = turns.drain(range).collect();
     for turn in &mut turns {
         turn.text = excerpt(&Redacted::with(detector, &turn.text), &[], MAX_CHARS);
     }
-    let kept = nearest(&turns.iter().map(|turn| turn.text.len()).collect::<Vec<_>>(), from);
+    let size = |turn: &HistoryMessage| serde_json::to_string(turn).map_or(usize::MAX, |json| json.len() + 1); // with a comma
+    let kept = nearest(&turns.iter().map(size).collect::<Vec<_>>(), from);
     turns.drain(kept).collect()
 }
 
 /// The longest run around `from` that fits, growing by turns to both sides.
 fn nearest(sizes: &[usize], from: usize) -> std::ops::Range<usize> {
     let (mut start, mut end) = (from.min(sizes.len()), from.min(sizes.len()));
-    let mut room = MAX_BYTES;
+    let mut room = MAX_BYTES - 1; // the brackets of the list, but no comma behind the last
     let (mut forward, mut backward) = (true, true);
     while forward || backward {
         forward = forward && sizes.get(end).is_some_and(|size| *size <= room);

@@ -17,6 +17,7 @@ mod in_place;
 mod redaction;
 mod remembered;
 mod rows;
+mod status;
 mod transcript;
 mod write;
 
@@ -39,7 +40,9 @@ pub(crate) use check::check;
 pub(crate) use in_place::{attach, attach_at_load, install, uninstall};
 pub(crate) use redaction::{Redaction, redact_rule};
 use remembered::Remembered;
-pub(crate) use rows::{MessageRow, count_matches, counts, matches, message};
+pub(crate) use rows::{MessageRow, count_matches, matches, message};
+pub use status::{Counts, Status};
+pub(crate) use status::{behind, status};
 pub(crate) use transcript::active_messages;
 use write::{Budget, Which, Writer};
 
@@ -228,15 +231,20 @@ impl Attached {
         self.catalog.take_if(|catalog| !catalog.is_settled());
     }
 
-    /// One reconcile transaction. Returns how many transcripts remain, and whether any got further.
-    fn step(&mut self, handle: &Handle, until: Option<Instant>) -> Result<(usize, bool)> {
+    /// How many transcripts are behind, as of the last look.
+    fn work(&self) -> usize {
+        self.catalog.as_ref().map_or(0, Catalog::work)
+    }
+
+    /// One reconcile transaction.
+    fn step(&mut self, handle: &Handle, until: Option<Instant>) -> Result<Step> {
         self.forget_unsettled();
         let Self { source, catalog, remembered, trouble, redaction, .. } = self;
         let work = source
             .snapshot(handle, |snapshot| Ok(Catalog::refresh(catalog, handle, snapshot)?.is_none_or(|catalog| catalog.work() > 0)))?;
         if !work {
             *trouble = None;
-            return Ok((0, false));
+            return Ok(Step::default());
         }
         let guest = Guest::of(handle);
         let transaction = Writing::begin(handle)?;
@@ -245,17 +253,32 @@ impl Attached {
             let mut budget = Budget::step(STEP_MESSAGES, STEP_BYTES, until);
             redaction.refresh(handle)?; // as of the transaction that writes
             let writer = Writer::new(handle, snapshot, redaction.detector(), &mut budget);
-            write::catch_up(writer, catalog, remembered, &Which::All)
+            let progress = write::catch_up(writer, catalog, remembered, &Which::All)?;
+            Ok((progress, budget.used(STEP_MESSAGES, STEP_BYTES)))
         });
         // The host is not read while the index is written to the disk.
         let follow = |host: &mut HostVersion| {
             source.within_statement(handle, |snapshot| snapshot.follow_own_changes(host));
         };
         let kept = progress.and_then(|progress| keep(transaction, catalog, follow).map(|()| progress));
-        let progress = kept.or_else(|error| Err(guest.may_go_on(error)?))?;
+        let (progress, (messages, bytes)) = kept.or_else(|error| Err(guest.may_go_on(error)?))?;
         *trouble = progress.unread;
-        Ok((catalog.as_ref().map_or(0, Catalog::work), progress.any))
+        Ok(Step { remaining: self.work(), done: progress.done, any: progress.any, messages, bytes })
     }
+}
+
+/// What one reconcile transaction has done.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Step {
+    /// Transcripts that are still behind.
+    pub(crate) remaining: usize,
+    /// Transcripts that came in step.
+    pub(crate) done: usize,
+    /// Some transcript got further. What cannot be read does not: status says why.
+    pub(crate) any: bool,
+    /// Messages written, and the bytes of their texts.
+    pub(crate) messages: usize,
+    pub(crate) bytes: usize,
 }
 
 /// Commits what the catalog says already; if that fails, the catalog goes.
@@ -357,20 +380,24 @@ pub(crate) fn optimize(handle: &Handle) -> Result<()> {
 /// `session_search_reconcile(budget)`: works off what is behind, in short transactions. Returns how many transcripts remain.
 pub(crate) fn reconcile(handle: &Handle, budget: Option<Duration>) -> Result<usize> {
     let until = budget.map(|budget| Instant::now() + budget);
+    loop {
+        let step = step(handle, until)?;
+        if step.remaining == 0 || !step.any || until.is_some_and(|until| Instant::now() >= until) {
+            return Ok(step.remaining);
+        }
+    }
+}
+
+/// One short transaction of [`reconcile`], which ends at `until` if not before.
+pub(crate) fn step(handle: &Handle, until: Option<Instant>) -> Result<Step> {
     let mut attached = attached(handle)?;
     let attached = attached.as_mut().ok_or_else(not_open)?;
-    loop {
-        let (remaining, any) = match attached.step(handle, until) {
-            Err(error) if error.is_damage() => {
-                attached.make_anew(handle, || Ok(())).map_err(|_| error)?;
-                attached.step(handle, until)?
-            }
-            step => step?,
-        };
-        // What cannot be read does not get further: status says why.
-        if remaining == 0 || !any || until.is_some_and(|until| Instant::now() >= until) {
-            return Ok(remaining);
+    match attached.step(handle, until) {
+        Err(error) if error.is_damage() => {
+            attached.make_anew(handle, || Ok(())).map_err(|_| error)?;
+            attached.step(handle, until)
         }
+        step => step,
     }
 }
 

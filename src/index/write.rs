@@ -49,6 +49,11 @@ impl Budget {
         Self { until: Some(until), messages, bytes, strict: true, grace: GRACE }
     }
 
+    /// Messages and bytes of text that were written, of a budget that began with so many.
+    pub(super) fn used(&self, messages: usize, bytes: usize) -> (usize, usize) {
+        (messages - self.messages, bytes - self.bytes)
+    }
+
     fn late(&self) -> bool {
         self.until.is_some_and(|until| Instant::now() >= until)
     }
@@ -79,6 +84,8 @@ impl Budget {
 pub(super) struct Progress {
     /// Some transcript got further.
     pub(super) any: bool,
+    /// Transcripts that came in step, or went.
+    pub(super) done: usize,
     /// The host's events of some transcript could not be read; the others went on.
     pub(super) unread: Option<Error>,
 }
@@ -172,6 +179,7 @@ impl<'w> Writer<'w> {
             match self.bring_in_step(id, entry, remembered) {
                 Ok((done, unreadable)) => {
                     progress.any = true;
+                    progress.done += usize::from(done == Done::All);
                     self.note(id, entry, done, unreadable)?;
                 }
                 Err(Failed::Host(error)) => progress.unread = Some(error),
@@ -188,6 +196,7 @@ impl<'w> Writer<'w> {
             if self.clear(id)? == Done::All {
                 self.execute("DELETE FROM main.session_search_transcript WHERE id = ?1", [id])?;
                 catalog.orphans.pop();
+                progress.done += 1;
             }
         }
         if self.wrote {

@@ -32,8 +32,13 @@ const MAX_PHRASES: usize = 256;
 const MAX_PHRASE_TOKENS: usize = 64;
 
 /// How the words of a query combine: the option `match`.
+///
+/// ```
+/// use session_search::{MatchMode, SearchRequest};
+/// let any_of_them = SearchRequest::new("proxy nginx jenkins", "agent:main:main").match_mode(MatchMode::Any);
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Mode {
+pub enum MatchMode {
     /// Every word is required.
     #[default]
     All,
@@ -43,12 +48,12 @@ pub(crate) enum Mode {
     Prefix,
 }
 
-impl Mode {
+impl MatchMode {
     /// The words for the modes.
     pub(crate) const WORDS: &str = r#"one of "all", "any", "prefix""#;
 }
 
-impl FromStr for Mode {
+impl FromStr for MatchMode {
     type Err = Error;
 
     fn from_str(word: &str) -> Result<Self> {
@@ -86,19 +91,19 @@ impl Query {
     /// Reads what a user typed. The tokenizer must be the one of the index.
     ///
     /// Errors: more than 4,096 characters, or no token to search for.
-    pub(crate) fn parse(text: &str, mode: Mode, tokenizer: Tokenizer) -> Result<Self> {
+    pub(crate) fn parse(text: &str, mode: MatchMode, tokenizer: Tokenizer) -> Result<Self> {
         let chars = text.chars().count();
         if chars > MAX_CHARS {
             return Err(Error::input(format!("query must be at most {MAX_CHARS} characters, got {chars}")));
         }
         let mut pieces = lexer::split(text);
-        if let (Mode::Prefix, Some(Piece::Text { quoted: false, starred, .. })) = (mode, pieces.last_mut()) {
+        if let (MatchMode::Prefix, Some(Piece::Text { quoted: false, starred, .. })) = (mode, pieces.last_mut()) {
             *starred = true;
         }
         let mut clauses = combine(&pieces, mode, tokenizer);
         if clauses.is_empty() && pieces.contains(&Piece::Or) {
             // Nothing that it could join: then it is itself what is searched for.
-            let word = Piece::Text { text: "OR", quoted: false, starred: mode == Mode::Prefix };
+            let word = Piece::Text { text: "OR", quoted: false, starred: mode == MatchMode::Prefix };
             clauses = combine(&[word], mode, tokenizer);
         }
         if clauses.is_empty() {
@@ -144,7 +149,7 @@ impl Query {
 }
 
 /// The clauses of a query, none twice: repeating a word would repeat the work.
-fn combine(pieces: &[Piece<'_>], mode: Mode, tokenizer: Tokenizer) -> Vec<Vec<Phrase>> {
+fn combine(pieces: &[Piece<'_>], mode: MatchMode, tokenizer: Tokenizer) -> Vec<Vec<Phrase>> {
     let mut clauses: Vec<Vec<Phrase>> = Vec::new();
     let mut joins = false;
     for piece in pieces {
@@ -155,7 +160,7 @@ fn combine(pieces: &[Piece<'_>], mode: Mode, tokenizer: Tokenizer) -> Vec<Vec<Ph
                     continue;
                 };
                 match clauses.last_mut() {
-                    Some(clause) if joins || mode == Mode::Any => clause.push(phrase),
+                    Some(clause) if joins || mode == MatchMode::Any => clause.push(phrase),
                     _ => clauses.push(vec![phrase]),
                 }
                 joins = false;

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use serde_json::Value;
 
-use super::{MAX_CHARS, MAX_PHRASE_TOKENS, MAX_PHRASES, Mode, Phrase, Query, Tokens};
+use super::{MAX_CHARS, MAX_PHRASE_TOKENS, MAX_PHRASES, MatchMode, Phrase, Query, Tokens};
 use crate::tokenizer::{READING_END, Tokenizer};
 
 /// One row a line: `query`, `mode` (absent: all), and `match` or `error`; `origin` = the report that it comes from.
@@ -13,9 +13,9 @@ const ROWS: &str = include_str!("../../tests/data/queries.jsonl");
 /// One JSON string a line: text that is syntax somewhere, broken quotes, odd Unicode, and random mixes of them.
 const HOSTILE: &str = include_str!("../../tests/data/queries-hostile.jsonl");
 
-const MODES: [Mode; 3] = [Mode::All, Mode::Any, Mode::Prefix];
+const MODES: [MatchMode; 3] = [MatchMode::All, MatchMode::Any, MatchMode::Prefix];
 
-fn parse(text: &str, mode: Mode) -> Result<Query, String> {
+fn parse(text: &str, mode: MatchMode) -> Result<Query, String> {
     Query::parse(text, mode, Tokenizer::default()).map_err(|error| error.to_string())
 }
 
@@ -113,7 +113,7 @@ fn every_row_gives_its_expression_or_error() {
     let mut count = 0;
     for line in ROWS.lines() {
         let row: Value = serde_json::from_str(line).unwrap();
-        let mode = row["mode"].as_str().map_or(Mode::All, |word| word.parse().unwrap());
+        let mode = row["mode"].as_str().map_or(MatchMode::All, |word| word.parse().unwrap());
         match parse(row["query"].as_str().unwrap(), mode) {
             Ok(query) => assert_eq!(row["match"], query.to_match(), "{line}"),
             Err(error) => assert_eq!(row["error"], error, "{line}"),
@@ -203,17 +203,17 @@ fn finder_agrees_with_comparing_at_every_place() {
 fn places_are_bytes_of_the_original_text() {
     let text = "Ein PELIKAN, zwei pelikane: config.JSON (東京タワー) ㍿";
     for (query, mode, expected) in [
-        ("pelikan", Mode::All, vec!["PELIKAN"]),
-        ("pelikan*", Mode::All, vec!["PELIKAN", "pelikane"]),
-        ("zwei pel", Mode::Prefix, vec!["PELIKAN", "zwei", "pelikane"]),
-        ("config.json", Mode::All, vec!["config.JSON"]),
-        ("json 東京", Mode::All, vec!["JSON", "東京"]),
-        ("\"zwei pelikane\" pelikane", Mode::Any, vec!["zwei pelikane", "pelikane"]),
-        ("nothing OR ein", Mode::All, vec!["Ein"]),
-        ("京タ", Mode::All, vec!["京タ"]),
-        ("会社", Mode::All, vec!["㍿"]),
-        ("株式 会社", Mode::All, vec!["㍿", "㍿"]),
-        ("absent", Mode::All, vec![]),
+        ("pelikan", MatchMode::All, vec!["PELIKAN"]),
+        ("pelikan*", MatchMode::All, vec!["PELIKAN", "pelikane"]),
+        ("zwei pel", MatchMode::Prefix, vec!["PELIKAN", "zwei", "pelikane"]),
+        ("config.json", MatchMode::All, vec!["config.JSON"]),
+        ("json 東京", MatchMode::All, vec!["JSON", "東京"]),
+        ("\"zwei pelikane\" pelikane", MatchMode::Any, vec!["zwei pelikane", "pelikane"]),
+        ("nothing OR ein", MatchMode::All, vec!["Ein"]),
+        ("京タ", MatchMode::All, vec!["京タ"]),
+        ("会社", MatchMode::All, vec!["㍿"]),
+        ("株式 会社", MatchMode::All, vec!["㍿", "㍿"]),
+        ("absent", MatchMode::All, vec![]),
     ] {
         let ranges = parse(query, mode).unwrap().find(&tokens(text));
         assert_eq!(ranges.into_iter().map(|range| &text[range]).collect::<Vec<_>>(), expected, "{query}");
@@ -222,24 +222,24 @@ fn places_are_bytes_of_the_original_text() {
 
 #[test]
 fn empty_text_holds_nothing() {
-    assert_eq!(parse("a b* \"c d\"", Mode::All).unwrap().find(&Tokens::default()), Vec::<Range<usize>>::new());
+    assert_eq!(parse("a b* \"c d\"", MatchMode::All).unwrap().find(&Tokens::default()), Vec::<Range<usize>>::new());
 }
 
 #[test]
 fn query_longer_than_the_limit_is_refused_with_both_numbers() {
-    assert!(parse(&"é".repeat(MAX_CHARS), Mode::All).is_ok());
-    let error = parse(&"é".repeat(MAX_CHARS + 1), Mode::All).unwrap_err();
+    assert!(parse(&"é".repeat(MAX_CHARS), MatchMode::All).is_ok());
+    let error = parse(&"é".repeat(MAX_CHARS + 1), MatchMode::All).unwrap_err();
     assert_eq!(error, "query must be at most 4096 characters, got 4097");
-    assert_eq!(parse(&" ".repeat(5000), Mode::All).unwrap_err(), "query must be at most 4096 characters, got 5000");
+    assert_eq!(parse(&" ".repeat(5000), MatchMode::All).unwrap_err(), "query must be at most 4096 characters, got 5000");
 }
 
 #[test]
 fn long_phrase_is_searched_by_its_first_tokens() {
     let words = |count: usize| (0..count).map(|n| format!("w{n}")).collect::<Vec<_>>().join("-");
     let exact = words(MAX_PHRASE_TOKENS);
-    let whole = parse(&format!("{exact}*"), Mode::All).unwrap();
+    let whole = parse(&format!("{exact}*"), MatchMode::All).unwrap();
     assert_eq!((whole.to_match(), whole.is_cut()), (format!("\"{exact}\" *"), false));
-    let cut = parse(&format!("{}*", words(MAX_PHRASE_TOKENS + 1)), Mode::All).unwrap();
+    let cut = parse(&format!("{}*", words(MAX_PHRASE_TOKENS + 1)), MatchMode::All).unwrap();
     assert_eq!((cut.to_match(), cut.is_cut()), (format!("\"{exact}\""), true));
 }
 
@@ -249,12 +249,12 @@ fn many_words_are_searched_by_the_first_of_them() {
     let quoted = |words: &[String], separator: &str| words.iter().map(|word| format!("\"{word}\"")).collect::<Vec<_>>().join(separator);
     let (exact, more) = (words(MAX_PHRASES), words(MAX_PHRASES + 100));
     for (query, mode, expected, is_cut) in [
-        (exact.join(" "), Mode::All, quoted(&exact, " AND "), false),
-        (exact.join(" ") + " w0 w1", Mode::All, quoted(&exact, " AND "), false),
-        (more.join(" "), Mode::All, quoted(&exact, " AND "), true),
-        (more.join(" "), Mode::Any, quoted(&exact, " OR "), true),
-        (more.join(" OR "), Mode::All, quoted(&exact, " OR "), true),
-        (exact[..255].join(" ") + " w255 OR x y", Mode::Prefix, quoted(&exact, " AND "), true),
+        (exact.join(" "), MatchMode::All, quoted(&exact, " AND "), false),
+        (exact.join(" ") + " w0 w1", MatchMode::All, quoted(&exact, " AND "), false),
+        (more.join(" "), MatchMode::All, quoted(&exact, " AND "), true),
+        (more.join(" "), MatchMode::Any, quoted(&exact, " OR "), true),
+        (more.join(" OR "), MatchMode::All, quoted(&exact, " OR "), true),
+        (exact[..255].join(" ") + " w255 OR x y", MatchMode::Prefix, quoted(&exact, " AND "), true),
     ] {
         let query = parse(&query, mode).unwrap();
         assert_eq!((query.to_match(), query.is_cut()), (expected, is_cut));
@@ -270,20 +270,20 @@ fn short_words_are_beginnings_where_tokens_have_a_fixed_size() {
         ("c++ --", r#""c++" * AND "--" *"#),
         ("\"a b\" 1", r#""a b" * AND "1" *"#),
     ] {
-        let parsed = Query::parse(query, Mode::All, trigram).unwrap();
+        let parsed = Query::parse(query, MatchMode::All, trigram).unwrap();
         assert_eq!(parsed.to_match(), expected);
     }
     let long = "0123456789".repeat(20);
-    assert!(Query::parse(&long, Mode::All, trigram).unwrap().is_cut());
+    assert!(Query::parse(&long, MatchMode::All, trigram).unwrap().is_cut());
 }
 
 #[test]
 fn unknown_mode_is_refused_by_name() {
-    for (word, mode) in [("all", Mode::All), ("any", Mode::Any), ("prefix", Mode::Prefix)] {
-        assert_eq!(word.parse::<Mode>().unwrap(), mode);
+    for (word, mode) in [("all", MatchMode::All), ("any", MatchMode::Any), ("prefix", MatchMode::Prefix)] {
+        assert_eq!(word.parse::<MatchMode>().unwrap(), mode);
     }
     for word in ["", "All", "fuzzy", " all"] {
-        let error = word.parse::<Mode>().unwrap_err().to_string();
+        let error = word.parse::<MatchMode>().unwrap_err().to_string();
         assert_eq!(error, format!(r#"option match must be one of "all", "any", "prefix", got "{word}""#));
     }
 }

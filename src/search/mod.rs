@@ -24,41 +24,58 @@ use crate::source::{Session, Snapshot};
 use crate::tokenizer::Tokenizer;
 use crate::visibility::{self, Caller, Policy};
 
-pub(crate) use answer::{Answer, Hit};
+pub(crate) use answer::Found;
+pub use answer::{Hit, SearchResponse};
+pub(crate) use rank::Collection;
 use rank::{Ranked, Ranking};
-pub(crate) use request::{Request, parse_policy};
+pub(crate) use request::{LIMITS, parse_policy};
+pub use request::{Order, SearchRequest};
 
 /// The longest excerpt, in characters.
 pub(crate) const EXCERPT_CHARS: usize = 300;
 
 /// Runs a search on the host that this connection has opened.
-pub(crate) fn search(handle: &Handle, request: &Request) -> Result<Answer> {
+pub(crate) fn search(handle: &Handle, request: &SearchRequest) -> Result<SearchResponse> {
+    Ok(find(handle, request, &request.query()?, None)?.bounded(request))
+}
+
+/// The best hits, one more than the limit where there are so many. Scores are made from the statistics of `collection`, or of the sessions
+/// that are searched.
+pub(crate) fn find(handle: &Handle, request: &SearchRequest, query: &Query, collection: Option<&Collection>) -> Result<Found> {
+    let run = |search: Search<'_>| search.run(collection);
+    match look(handle, request, query, &[], run)? {
+        Outcome::Found(found) => Ok(found),
+        // The host changed an event without a new stamp. Nothing in the index is taken for granted now.
+        Outcome::Changed(transcripts) => match look(handle, request, query, &transcripts, run)? {
+            Outcome::Found(found) => Ok(found),
+            Outcome::Changed(_) => Err(Error::state("the host database does not keep still: search again")),
+        },
+    }
+}
+
+/// What the sessions that a search looks at say of the weight of its phrases.
+pub(crate) fn collection(handle: &Handle, request: &SearchRequest, query: &Query) -> Result<Collection> {
+    look(handle, request, query, &[], |search| Ranking::of(&search).collection())
+}
+
+/// Shows `view` one state of the sessions that the request looks at, brought in step as far as there is time. The `doubted` transcripts
+/// count as behind.
+fn look<T>(handle: &Handle, request: &SearchRequest, query: &Query, doubted: &[i64], view: impl Fn(Search<'_>) -> Result<T>) -> Result<T> {
     let mut attached = index::attached(handle)?;
     let attached = attached.as_mut().ok_or_else(index::not_open)?;
     let redaction = attached.redaction(handle)?;
-    let caller = Caller::new(&request.caller, &request.options.policy);
-    let asked = |entry: &Entry| request.options.session_key.as_ref().is_none_or(|key| *key == entry.session.session_key);
+    let caller = Caller::new(&request.caller, &request.policy);
+    let asked = |entry: &Entry| request.session_key.as_ref().is_none_or(|key| *key == entry.session.session_key);
     let sees = |entry: &Entry| entry.searchable && asked(entry) && caller.sees(&facts(&entry.session));
-    let look = |doubted: &[i64], attached: &mut index::Attached| {
-        attached.look_mending(handle, Some(&sees), doubted, |snapshot, catalog| {
-            let visible = catalog.entries.iter().filter(|entry| sees(entry)).collect();
-            Search { handle, snapshot, request, detector: redaction.detector(), visible, doubt: !doubted.is_empty() }.run()
-        })
-    };
-    match look(&[], attached)? {
-        Outcome::Answer(answer) => Ok(answer),
-        Outcome::Changed(transcripts) => {
-            // The host changed an event without a new stamp. Nothing in the index is taken for granted now.
-            match look(&transcripts, attached)? {
-                Outcome::Answer(answer) => Ok(answer),
-                Outcome::Changed(_) => Err(Error::state("the host database does not keep still: search again")),
-            }
-        }
-    }
+    attached.look_mending(handle, Some(&sees), doubted, |snapshot, catalog| {
+        let visible = catalog.entries.iter().filter(|entry| sees(entry)).collect();
+        view(Search { handle, snapshot, request, query, detector: redaction.detector(), visible, doubt: !doubted.is_empty() })
+    })
 }
 
 /// `session_visible(session_key, caller, policy)`: whether the host holds such a session and the caller may see it.
 pub(crate) fn session_visible(handle: &Handle, session_key: &str, caller: &str, policy: &Policy) -> Result<bool> {
+    policy.check()?;
     let mut attached = index::attached(handle)?;
     let attached = attached.as_mut().ok_or_else(index::not_open)?;
     let caller = Caller::new(caller, policy);
@@ -79,7 +96,7 @@ pub(crate) fn facts(session: &Session) -> visibility::Session<'_> {
 }
 
 enum Outcome {
-    Answer(Answer),
+    Found(Found),
     /// Events of these transcripts are not what was indexed, although their stamps say so.
     Changed(Vec<i64>),
 }
@@ -88,7 +105,8 @@ enum Outcome {
 struct Search<'s> {
     handle: &'s Handle,
     snapshot: &'s Snapshot<'s>,
-    request: &'s Request,
+    request: &'s SearchRequest,
+    query: &'s Query,
     detector: &'s Detector,
     /// The sessions that the caller sees and asked for.
     visible: Vec<&'s Entry>,
@@ -97,11 +115,10 @@ struct Search<'s> {
 }
 
 impl Search<'_> {
-    fn run(&self) -> Result<Outcome> {
+    fn run(&self, collection: Option<&Collection>) -> Result<Outcome> {
         let indexing = self.visible.iter().any(|entry| !entry.in_step);
         // One more than the limit, to know whether there is more.
-        let best = Ranking::of(self)?.best(self.request.options.limit + 1)?;
-        let more = best.len() > self.request.options.limit;
+        let best = Ranking::of(self).best(self.request.limit + 1, collection)?;
         let mut changed = Vec::new();
         let mut hits = Vec::new();
         for row in &best {
@@ -113,8 +130,7 @@ impl Search<'_> {
         if !changed.is_empty() {
             return Ok(Outcome::Changed(changed));
         }
-        hits.truncate(self.request.options.limit);
-        Ok(Outcome::Answer(Answer::bounded(hits, more, indexing, self.request.query.is_cut())))
+        Ok(Outcome::Found(Found { hits, indexing, query_cut: self.query.is_cut(), incomplete: false }))
     }
 
     /// The result for a ranked row, from the host's own event. `None` if that is not the event that was indexed.
@@ -124,9 +140,9 @@ impl Search<'_> {
         Ok(Some(Hit {
             session_key: session.session_key.clone(),
             session_id: session.session_id.clone(),
-            excerpt: matching_excerpt(&Redacted::with(self.detector, &message.text), &self.request.query, EXCERPT_CHARS),
+            excerpt: matching_excerpt(&Redacted::with(self.detector, &message.text), self.query, EXCERPT_CHARS),
             message_id: message.id,
-            seq: row.seq,
+            seq: Some(row.seq),
             role: message.role,
             timestamp: message.timestamp.unwrap_or(created_at),
             score: row.score,

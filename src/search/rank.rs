@@ -32,7 +32,6 @@ pub(super) struct Ranking<'r, 's> {
     search: &'r Search<'s>,
     /// By transcript id.
     entries: HashMap<i64, &'s Entry>,
-    matches: Vec<(f64, i64)>,
     /// Transcripts that were looked at in the host: seq -> source hash of their searchable messages.
     active: HashMap<i64, HashMap<i64, i64>>,
     /// Session key, message id and event of what counts already.
@@ -40,49 +39,65 @@ pub(super) struct Ranking<'r, 's> {
 }
 
 impl<'r, 's> Ranking<'r, 's> {
-    pub(super) fn of(search: &'r Search<'s>) -> Result<Self> {
+    pub(super) fn of(search: &'r Search<'s>) -> Self {
         let entries: HashMap<i64, &Entry> = search.visible.iter().filter_map(|entry| Some((entry.transcript?, *entry))).collect();
-        let mut this = Self { search, entries, matches: Vec::new(), active: HashMap::new(), known: HashSet::new() };
-        if !this.entries.is_empty() {
-            this.find()?;
-        }
-        Ok(this)
+        Self { search, entries, active: HashMap::new(), known: HashSet::new() }
     }
 
-    fn find(&mut self) -> Result<()> {
-        let (handle, query) = (self.search.handle, &self.search.request.query);
-        let is_wanted = |transcript: i64| self.entries.contains_key(&transcript);
-        let messages: i64 = self.entries.values().map(|entry| entry.messages).sum();
-        let tokens: i64 = self.entries.values().map(|entry| entry.tokens).sum();
-        let phrases: Vec<String> = query.phrases().collect();
-        let expression = query.to_match();
-        let mut statistics = Statistics::new(messages, tokens);
-        if let [_] = phrases[..] {
-            // The matches of the only phrase are counted as they come: its weight is put in afterwards.
-            statistics.push(1.0);
-        } else {
-            for phrase in &phrases {
-                statistics.push(statistics.idf(index::count_matches(handle, is_wanted, phrase)?));
+    /// What these sessions say of the weight of the phrases of the query.
+    pub(super) fn collection(&self) -> Result<Collection> {
+        let holding = |phrase: String| match self.entries.len() {
+            0 => Ok(0),
+            _ => index::count_matches(self.search.handle, |transcript| self.is_wanted(transcript), &phrase),
+        };
+        Ok(Collection { holding: self.search.query.phrases().map(holding).collect::<Result<_>>()?, ..self.size() })
+    }
+
+    /// How much there is to search, without the phrases.
+    fn size(&self) -> Collection {
+        let messages = self.entries.values().map(|entry| entry.messages).sum();
+        let tokens = self.entries.values().map(|entry| entry.tokens).sum();
+        Collection { messages, tokens, holding: Vec::new() }
+    }
+
+    fn is_wanted(&self, transcript: i64) -> bool {
+        self.entries.contains_key(&transcript)
+    }
+
+    /// Score and rowid of every match.
+    fn matches(&self, collection: Option<&Collection>) -> Result<Vec<(f64, i64)>> {
+        let mut matches = Vec::new();
+        if self.entries.is_empty() {
+            return Ok(matches);
+        }
+        let (handle, query) = (self.search.handle, self.search.query);
+        let mut find = |statistics: &[u8]| {
+            let each = |rowid, score| matches.push((score, rowid));
+            index::matches(handle, |transcript| self.is_wanted(transcript), &query.to_match(), statistics, each)
+        };
+        match collection {
+            Some(collection) => find(&collection.statistics())?,
+            None if query.phrases().nth(1).is_some() => find(&self.collection()?.statistics())?,
+            None => {
+                // The matches of the only phrase are counted as they come: its weight is put in afterwards.
+                let size = self.size();
+                find(&size.with_weights([1.0]))?;
+                let idf = size.idf(i64::try_from(matches.len()).unwrap_or(i64::MAX));
+                for (score, _) in &mut matches {
+                    *score *= idf;
+                }
             }
         }
-        let matches = &mut self.matches;
-        index::matches(handle, is_wanted, &expression, statistics.bytes(), |rowid, score| matches.push((score, rowid)))?;
-        if let [_] = phrases[..] {
-            let idf = statistics.idf(i64::try_from(matches.len()).unwrap_or(i64::MAX));
-            for (score, _) in matches {
-                *score *= idf;
-            }
-        }
-        Ok(())
+        Ok(matches)
     }
 
     /// The best `wanted` messages, by relevance (then newest, then message id) or newest first.
-    pub(super) fn best(mut self, wanted: usize) -> Result<Vec<Ranked<'s>>> {
-        let mut matches = std::mem::take(&mut self.matches);
+    pub(super) fn best(mut self, wanted: usize, collection: Option<&Collection>) -> Result<Vec<Ranked<'s>>> {
+        let mut matches = self.matches(collection)?;
         matches.sort_unstable_by(|a, b| b.0.total_cmp(&a.0));
         let mut best = Vec::new();
         // What only the message rows can order is looked up together: rows of equal score, or all of them.
-        let together = |a: &(f64, i64), b: &(f64, i64)| self.search.request.options.order == Order::Recent || a.0.total_cmp(&b.0).is_eq();
+        let together = |a: &(f64, i64), b: &(f64, i64)| self.search.request.order == Order::Recent || a.0.total_cmp(&b.0).is_eq();
         for group in matches.chunk_by(together) {
             let mut candidates = Vec::with_capacity(group.len());
             for &(score, rowid) in group {
@@ -104,7 +119,7 @@ impl<'r, 's> Ranking<'r, 's> {
 
     /// The message row of a match, if the filters let it pass.
     fn candidate(&self, score: f64, rowid: i64) -> Result<Option<Candidate>> {
-        let options = &self.search.request.options;
+        let options = self.search.request;
         let row = index::message(self.search.handle, rowid)?.filter(|row| {
             (options.since..=options.until).contains(&row.timestamp) && options.role.is_none_or(|role| role.as_str() == row.role)
         });
@@ -136,33 +151,41 @@ impl<'r, 's> Ranking<'r, 's> {
     }
 }
 
-/// What `session_search_bm25` needs to know: the average number of tokens of a message, then the idf of each phrase.
-struct Statistics {
-    messages: f64,
-    bytes: Vec<u8>,
+/// How much there is to search, and how many messages hold each phrase of the query. Those of several databases can be added up.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Collection {
+    messages: i64,
+    tokens: i64,
+    /// By phrase.
+    holding: Vec<i64>,
 }
 
-impl Statistics {
+impl Collection {
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.messages += other.messages;
+        self.tokens += other.tokens;
+        self.holding.resize(self.holding.len().max(other.holding.len()), 0);
+        for (sum, more) in self.holding.iter_mut().zip(&other.holding) {
+            *sum += more;
+        }
+    }
+
+    /// What `session_search_bm25` needs to know: the average number of tokens of a message, then the idf of each phrase.
+    fn statistics(&self) -> Vec<u8> {
+        self.with_weights(self.holding.iter().map(|&holding| self.idf(holding)))
+    }
+
     #[expect(clippy::cast_precision_loss, reason = "counts")]
-    fn new(messages: i64, tokens: i64) -> Self {
-        let messages = messages as f64;
-        let average = if messages > 0.0 { tokens as f64 / messages } else { 1.0 };
-        Self { messages, bytes: average.max(1.0).to_le_bytes().to_vec() }
+    fn with_weights(&self, weights: impl IntoIterator<Item = f64>) -> Vec<u8> {
+        let average = if self.messages > 0 { self.tokens as f64 / self.messages as f64 } else { 1.0 };
+        [average.max(1.0)].into_iter().chain(weights).flat_map(f64::to_le_bytes).collect()
     }
 
     /// The weight of a phrase that so many messages hold, as FTS5's bm25 has it.
     #[expect(clippy::cast_precision_loss, reason = "counts")]
     fn idf(&self, holding: i64) -> f64 {
-        let holding = holding as f64;
-        let idf = ((self.messages - holding + 0.5) / (holding + 0.5)).ln();
+        let (messages, holding) = (self.messages as f64, holding as f64);
+        let idf = ((messages - holding + 0.5) / (holding + 0.5)).ln();
         if idf > 0.0 { idf } else { 1e-6 }
-    }
-
-    fn push(&mut self, idf: f64) {
-        self.bytes.extend(idf.to_le_bytes());
-    }
-
-    fn bytes(&self) -> &[u8] {
-        &self.bytes
     }
 }

@@ -5,7 +5,7 @@ use rusqlite::types::Value;
 use super::text;
 use crate::error::Result;
 use crate::handle::{Handle, Rows, TableFunction};
-use crate::history::{self, Request};
+use crate::history::{self, HistoryMessage, HistoryRequest};
 
 const NAME: &str = "sessions_history";
 
@@ -20,13 +20,13 @@ fn rows(handle: &Handle, arguments: &[Value]) -> Result<Rows> {
     let [key, caller, options] = arguments else { return Ok(Vec::new()) };
     let (key, caller, options) = (text(NAME, 1, "session_key", key)?, text(NAME, 2, "caller", caller)?, text(NAME, 3, "options", options)?);
     let Some(key) = key else { return Ok(Vec::new()) };
-    let turns = history::history(handle, &Request::new(key, caller, options)?)?;
-    let row = |turn: history::Turn| {
+    let turns = history::history(handle, &HistoryRequest::from_json(key, caller, options)?)?;
+    let row = |turn: HistoryMessage| {
         vec![
             Value::Text(turn.session_id),
             Value::Text(turn.message_id),
             Value::Integer(turn.seq),
-            Value::Text(turn.role.to_owned()),
+            Value::Text(turn.role.as_str().to_owned()),
             Value::Integer(turn.timestamp),
             Value::Text(turn.text),
         ]

@@ -5,7 +5,7 @@ use rusqlite::types::Value;
 use super::text;
 use crate::error::Result;
 use crate::handle::{Handle, Rows, TableFunction};
-use crate::search::{self, Request};
+use crate::search::{self, Hit, SearchRequest};
 
 const NAME: &str = "sessions_search";
 
@@ -20,13 +20,13 @@ fn rows(handle: &Handle, arguments: &[Value]) -> Result<Rows> {
     let [query, caller, options] = arguments else { return Ok(Vec::new()) };
     let (query, caller, options) = (text(NAME, 1, "query", query)?, text(NAME, 2, "caller", caller)?, text(NAME, 3, "options", options)?);
     let Some(query) = query else { return Ok(Vec::new()) };
-    let answer = search::search(handle, &Request::new(query, caller, options)?)?;
-    let row = |hit: search::Hit| {
+    let answer = search::search(handle, &SearchRequest::from_json(query, caller, options)?)?;
+    let row = |hit: Hit| {
         vec![
             Value::Text(hit.session_key),
             Value::Text(hit.session_id),
             Value::Text(hit.message_id),
-            Value::Integer(hit.seq),
+            hit.seq.map_or(Value::Null, Value::Integer),
             Value::Text(hit.role.as_str().to_owned()),
             Value::Integer(hit.timestamp),
             Value::Text(hit.excerpt),

@@ -13,8 +13,8 @@ mod policy;
 mod tests;
 
 use key::Key;
-pub(crate) use policy::Policy;
-use policy::{AgentToAgent, SessionTools, Visibility};
+use policy::AgentToAgent;
+pub use policy::{Policy, SessionToolsVisibility, Visibility};
 
 /// What the rule needs to know of one session. Keys are compared exactly, agent ids without regard to ASCII case.
 #[derive(Clone, Copy, Debug, Default)]
@@ -100,6 +100,7 @@ pub(crate) struct Caller<'a> {
     /// Sees what it delegated to other agents: not with `self` and, oddly but as at the host, not with `agent`, in a sandbox or not.
     sees_delegated: bool,
     tree: Tree,
+    main_session_key: Option<String>,
     agent_to_agent: &'a AgentToAgent,
     /// The caller's half of the agent-to-agent list.
     is_named: bool,
@@ -115,11 +116,13 @@ impl<'a> Caller<'a> {
             Key::Unscoped { .. } => policy.agent_id.as_deref(),
             Key::Malformed => None,
         };
-        let clamped = policy.sandboxed && policy.session_tools == SessionTools::Spawned;
-        let is_main = match &policy.main_session_key {
-            Some(main) => session_key == main,
-            None => agent.is_some_and(|agent| session_key == format!("agent:{}:main", agent.to_ascii_lowercase())),
+        let clamped = policy.sandboxed && policy.session_tools == SessionToolsVisibility::Spawned;
+        let main_session_key = match (&policy.main_session_key, agent) {
+            (Some(main), _) => Some(main.clone()),
+            (None, Some(agent)) => Some(format!("agent:{}:main", agent.to_ascii_lowercase())),
+            (None, None) => None,
         };
+        let is_main = main_session_key.as_deref() == Some(session_key);
         Self {
             key: session_key,
             usable: key != Key::Malformed,
@@ -132,9 +135,20 @@ impl<'a> Caller<'a> {
                 (_, true) => Tree::Agent,
                 _ => Tree::Children,
             },
+            main_session_key,
             agent_to_agent: &policy.agent_to_agent,
             is_named: agent.is_some_and(|agent| policy.agent_to_agent.names(agent)),
         }
+    }
+
+    /// The session key, without white space around it.
+    pub(crate) fn session_key(&self) -> &str {
+        self.key
+    }
+
+    /// The main session of the caller's agent, if it has one.
+    pub(crate) fn main_session_key(&self) -> Option<&str> {
+        self.main_session_key.as_deref()
     }
 
     /// Whether the caller may see the session, and if not, why.
